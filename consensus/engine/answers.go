@@ -15,13 +15,13 @@ func (f *fetches) helped(now time.Time, from beacon.Participant, v chain.View, n
 	for i := range f.wants {
 		for j := range f.wants[i].asks {
 			if a := &f.wants[i].asks[j]; a.peer == from {
-				a.take(now, v, n)
+				a.countReceived(now, v, n)
 			}
 		}
 	}
 	for i := range f.lates {
 		if a := &f.lates[i]; a.peer == from {
-			a.take(now, v, n)
+			a.countReceived(now, v, n)
 		}
 	}
 }
@@ -49,7 +49,7 @@ type end struct {
 func (f *fetches) answeredBy(from beacon.Participant, v chain.View) {
 	is := func(a ask) bool { return a.peer == from && a.view == v }
 	if i := slices.IndexFunc(f.lates, is); i >= 0 {
-		f.rates.note(f.now, &f.lates[i], true)
+		f.rates.recordAnswer(f.now, &f.lates[i], true)
 		f.lates = slices.Delete(f.lates, i, i+1)
 	}
 	for i := range f.wants {
@@ -63,7 +63,7 @@ func (f *fetches) answeredBy(from beacon.Participant, v chain.View) {
 		if torn {
 			a.bytes = 0
 		}
-		f.rates.note(f.now, &a, true)
+		f.rates.recordAnswer(f.now, &a, true)
 		w.asks = slices.Delete(w.asks, j, j+1)
 		stuck := f.stuck(w)
 		if stuck && (w.running() > 0 || w.tries() < f.cfg.Set.Len()-1 && f.ask(w)) {
@@ -73,7 +73,7 @@ func (f *fetches) answeredBy(from beacon.Participant, v chain.View) {
 		if !torn {
 			f.span(&a)
 		}
-		f.forget(i)
+		f.dropWant(i)
 		if x, ok := f.hole(); ok && !stuck {
 			next = slices.Insert(next, 0, x)
 		}

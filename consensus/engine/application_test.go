@@ -150,7 +150,7 @@ func TestWrongBytesOfOthersDoNoHarm(t *testing.T) {
 		if len(s.app.final) != 1 {
 			t.Errorf("final: %v", s.app.final)
 		}
-		if b := s.engine.blocks.find(1, p.Payload); b == nil || s.engine.blocks.bytes != len(block) {
+		if b := s.engine.blocks.byDigest(1, p.Payload); b == nil || s.engine.blocks.bytes != len(block) {
 			t.Errorf("%d bytes are kept for a block of %d", s.engine.blocks.bytes, len(block))
 		}
 	})

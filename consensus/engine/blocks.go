@@ -67,7 +67,7 @@ type blocks struct {
 	dropped  uint64     // blocks dropped for want of room
 }
 
-func (s *blocks) find(v chain.View, digest chain.Hash) *block {
+func (s *blocks) byDigest(v chain.View, digest chain.Hash) *block {
 	i := sort.Search(len(s.list), func(i int) bool { return s.list[i].round.View >= v })
 	for ; i < len(s.list) && s.list[i].round.View == v; i++ {
 		if s.list[i].digest == digest {
@@ -96,15 +96,15 @@ func (s *blocks) makeRoom(n int) {
 		if s.bytes+n <= s.max || !s.spare(b) {
 			return false
 		}
-		s.settle(b, nil)
+		s.assignBytes(b, nil)
 		b.supplied = false
 		s.dropped++
 		return b.verdict == unknown
 	})
 }
 
-// enter makes v the current view. An own block that goes on is cut anew.
-func (s *blocks) enter(v chain.View) {
+// enterView makes v the current view. An own block that goes on is cut anew.
+func (s *blocks) enterView(v chain.View) {
 	for i := len(s.list) - 1; i >= 0 && s.list[i].round.View >= s.live; i-- {
 		if s.list[i].round.View < v {
 			s.list[i].codeword = nil // as large as several blocks
@@ -115,7 +115,7 @@ func (s *blocks) enter(v chain.View) {
 
 // put returns the block of p, made if it is not there.
 func (s *blocks) put(p simplex.Proposal) *block {
-	if b := s.find(p.Round.View, p.Payload); b != nil {
+	if b := s.byDigest(p.Round.View, p.Payload); b != nil {
 		return b
 	}
 	b := &block{round: p.Round, digest: p.Payload}
@@ -135,8 +135,8 @@ func (s *blocks) set(b *block, bytes []byte) {
 	b.bytes = bytes
 }
 
-// settle gives b bytes that are its own, or none, and forgets all others.
-func (s *blocks) settle(b *block, bytes []byte) {
+// assignBytes gives b bytes that are its own, or none, and forgets all others.
+func (s *blocks) assignBytes(b *block, bytes []byte) {
 	s.set(b, bytes)
 	for _, o := range b.others {
 		s.bytes -= len(o.bytes)
@@ -155,7 +155,7 @@ func (s *blocks) supply(b *block, o supply) {
 // else within the sender's share. It reports whether bytes are there, these or
 // others. Bytes do not keep others out before it is known whose are right.
 func (s *blocks) offer(p simplex.Proposal, bytes []byte, from beacon.Participant, called bool) bool {
-	b := s.find(p.Round.View, p.Payload)
+	b := s.byDigest(p.Round.View, p.Payload)
 	if b != nil && (b.sure() || b.supplier == from && b.bytes != nil || b.otherOf(from) >= 0) {
 		return true
 	}
@@ -264,7 +264,7 @@ func (s *blocks) bury(low, oldest chain.View, bytes int) {
 		if b.verdict == valid {
 			bytes = 0 // older ones would be of no use without it
 		}
-		s.settle(b, nil)
+		s.assignBytes(b, nil)
 	}
 	clear(s.list[:kept])
 	s.list = s.list[kept:]

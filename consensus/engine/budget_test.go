@@ -151,11 +151,11 @@ func TestEvictedBlockIsFetched(t *testing.T) {
 		}
 		s.hear(who, wire.Append(nil, wire.Offer{Vote: s.voice[who].Sign(simplex.Notarize, p), Block: block}))
 		s.hear(2, simplex.AppendCertificate(nil, s.certificate(simplex.Nullify, view(2, 0))))
-		if s.engine.blocks.find(2, p.Payload) == nil {
+		if s.engine.blocks.byDigest(2, p.Payload) == nil {
 			t.Fatal("the block is not held")
 		}
 		s.engine.blocks.makeRoom(256 << 10)
-		if s.engine.blocks.find(2, p.Payload) != nil || s.engine.blocks.dropped != 1 {
+		if s.engine.blocks.byDigest(2, p.Payload) != nil || s.engine.blocks.dropped != 1 {
 			t.Fatal("the block is still held")
 		}
 		body := encodeBlock(beacon.Round{View: 1}, s.parent, 1)

@@ -23,8 +23,8 @@ type reply interface {
 	apply(ctx context.Context, e *Engine) error
 }
 
-// call runs f off the loop and hands its reply back unless ctx ends first.
-func (e *Engine) call(ctx context.Context, stage string, f func(context.Context) reply) {
+// runOffLoop runs f off the loop and hands its reply back unless ctx ends first.
+func (e *Engine) runOffLoop(ctx context.Context, stage string, f func(context.Context) reply) {
 	e.calls.Go(func() {
 		pprof.Do(ctx, pprof.Labels("stage", stage), func(ctx context.Context) {
 			r := f(ctx)
@@ -44,7 +44,7 @@ func (e *Engine) propose(ctx context.Context, x simplex.RequestProposal) {
 		return
 	}
 	ctx, e.building = context.WithCancel(ctx)
-	e.call(ctx, "propose", func(ctx context.Context) reply {
+	e.runOffLoop(ctx, "propose", func(ctx context.Context) reply {
 		start := time.Now()
 		p, err := e.app.Propose(ctx, ProposeRequest{Round: x.Round, Parent: parentRef(x.Parent), Preview: e.previewOf(ctx, x)})
 		if err == nil && p.Shards == nil {
@@ -88,7 +88,7 @@ func (r proposed) apply(_ context.Context, e *Engine) error {
 	switch {
 	case errors.Is(r.err, ErrNoProposal):
 		e.Stats.ProposalsMissed.Add(1)
-		e.step(simplex.ProposalFailed{View: r.req.Round.View})
+		e.queueEvent(simplex.ProposalFailed{View: r.req.Round.View})
 		return nil
 	case r.err != nil:
 		return fmt.Errorf("propose in view %d: %w", r.req.Round.View, r.err)
@@ -101,7 +101,7 @@ func (r proposed) apply(_ context.Context, e *Engine) error {
 	b.own, b.verdict, b.codeword = true, valid, r.block.Shards
 	e.leads.proposed(r.req.Round.View)
 	e.seen.see(r.req.Round.View)
-	e.step(simplex.ProposalReady{View: r.req.Round.View, Payload: r.block.Digest})
+	e.queueEvent(simplex.ProposalReady{View: r.req.Round.View, Payload: r.block.Digest})
 	return nil
 }
 
@@ -111,7 +111,7 @@ func (e *Engine) verify(ctx context.Context, x verify) {
 	if x.final {
 		ask = e.app.Recover
 	}
-	e.call(ctx, "verify", func(ctx context.Context) reply {
+	e.runOffLoop(ctx, "verify", func(ctx context.Context) reply {
 		start := time.Now()
 		ok, err := ask(ctx, x.req)
 		return verified{x.block, ok, err, time.Since(start)}
@@ -136,38 +136,38 @@ func (r verified) apply(ctx context.Context, e *Engine) error {
 // startWork begins off the loop what the parts have in line: answers to peers, hashes of
 // blocks and of shards, blocks to be put together, previews to be executed.
 func (e *Engine) startWork(ctx context.Context) {
-	for r, ok := e.serving.begin(); ok; r, ok = e.serving.begin() {
+	for r, ok := e.serving.startAnswer(); ok; r, ok = e.serving.startAnswer() {
 		if r.stranger {
 			e.strangers <- r // its goroutine has answered the one before
 			continue
 		}
-		e.call(ctx, "archive", func(ctx context.Context) reply { return r.make(ctx, e.cfg.Archive, &e.serving.reads.encoded) })
+		e.runOffLoop(ctx, "archive", func(ctx context.Context) reply { return r.make(ctx, e.cfg.Archive, &e.serving.reads.encoded) })
 	}
-	for _, a := range e.judging.next() {
-		e.call(ctx, "fit", func(context.Context) reply {
+	for _, a := range e.judging.dequeueDue() {
+		e.runOffLoop(ctx, "fit", func(context.Context) reply {
 			return fitted{a, e.app.Fits(a.certificate.Proposal.Payload, a.block)}
 		})
 	}
 	pool := e.sharding.pool
 	for e.sharding.checks.due() {
-		batch := e.sharding.checks.next()
-		e.call(ctx, "shards", func(context.Context) reply {
+		batch := e.sharding.checks.dequeue()
+		e.runOffLoop(ctx, "shards", func(context.Context) reply {
 			for i := range batch {
 				batch[i].err = pool.Check(batch[i].relay.Digest, batch[i].relay.Parcel)
 			}
 			return checkedShards(batch)
 		})
 	}
-	for _, a := range e.sharding.next() {
+	for _, a := range e.sharding.dequeueDue() {
 		work := pool.Rebuilder(a)
-		e.call(ctx, "rebuild", func(context.Context) reply {
+		e.runOffLoop(ctx, "rebuild", func(context.Context) reply {
 			start := time.Now()
 			block, err := work()
 			return rebuilt{a, block, err, time.Since(start)}
 		})
 	}
-	for _, d := range e.previewing.next() {
-		e.call(ctx, "prepare", func(ctx context.Context) reply {
+	for _, d := range e.previewing.dequeue() {
+		e.runOffLoop(ctx, "prepare", func(ctx context.Context) reply {
 			start := time.Now()
 			err := e.app.Prepare(ctx, PrepareRequest{Round: d.Round, Preview: d.Bytes})
 			return prepared{err, time.Since(start)}
@@ -255,7 +255,7 @@ func (r prepared) apply(_ context.Context, e *Engine) error {
 
 // deliver hands a finalized block to the application, the oldest that it does not have.
 func (e *Engine) deliver(ctx context.Context, f Finalization) {
-	e.call(ctx, "finalize", func(ctx context.Context) reply {
+	e.runOffLoop(ctx, "finalize", func(ctx context.Context) reply {
 		start := time.Now()
 		err := e.app.Finalized(ctx, f)
 		return applied{f.Round.View, err, time.Since(start)}

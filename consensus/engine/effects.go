@@ -10,9 +10,9 @@ import (
 	"github.com/cowboy-foundation/cowboy/consensus/wire"
 )
 
-// take does the part of an effect that stays in this process, and keeps the
+// applyLocal does the part of an effect that stays in this process, and keeps the
 // rest for after the sync.
-func (e *Engine) take(ctx context.Context, effect simplex.Effect) error {
+func (e *Engine) applyLocal(ctx context.Context, effect simplex.Effect) error {
 	switch x := effect.(type) {
 	case simplex.Persist:
 		return e.records.persist(x.Record)
@@ -23,7 +23,7 @@ func (e *Engine) take(ctx context.Context, effect simplex.Effect) error {
 		e.tally.AddOwn(x.Vote)
 		e.recount(x.Vote.Proposal.Round.View, x.Vote.Kind)
 	case simplex.EnterView:
-		e.enter(x)
+		e.enterView(x)
 		return nil
 	case simplex.ArmTimer:
 		e.arm(x)
@@ -88,7 +88,7 @@ func (e *Engine) release(ctx context.Context, effect simplex.Effect) {
 // sayVote sends our vote; a notarize vote for a block of our own takes the block along.
 func (e *Engine) sayVote(ctx context.Context, v simplex.Vote) {
 	if v.Kind == simplex.Notarize {
-		if b := e.blocks.find(v.Proposal.Round.View, v.Proposal.Payload); b != nil && b.own {
+		if b := e.blocks.byDigest(v.Proposal.Round.View, v.Proposal.Payload); b != nil && b.own {
 			if pieces := e.sharding.offer(v, b); pieces != nil {
 				e.do(ctx, pieces)
 			} else {
@@ -103,8 +103,8 @@ func (e *Engine) sayVote(ctx context.Context, v simplex.Vote) {
 	}
 }
 
-// enter stops what belongs to older views.
-func (e *Engine) enter(x simplex.EnterView) {
+// enterView stops what belongs to older views.
+func (e *Engine) enterView(x simplex.EnterView) {
 	for i := range e.timers {
 		e.timers[i].Stop()
 	}
@@ -114,13 +114,13 @@ func (e *Engine) enter(x simplex.EnterView) {
 		e.Stats.ProposalsMissed.Add(1)
 	}
 	e.postponed = nil
-	e.blocks.enter(x.Round.View)
-	factor := e.patience.follow(time.Now(), x.Round.View, e.machine, &e.cfg)
+	e.blocks.enterView(x.Round.View)
+	factor := e.patience.viewBegins(time.Now(), x.Round.View, e.machine, &e.cfg)
 	e.Stats.TimeoutPermille.Store(int64(1000 * factor))
 	if window := e.cfg.tallyViews(); x.Round.View > window {
 		e.tally.Advance(x.Round.View - window)
 	}
-	e.leads.enter(x, e.machine)
+	e.leads.openView(x, e.machine)
 	e.Stats.View.Store(uint64(x.Round.View))
 }
 

@@ -20,9 +20,9 @@ type encodings struct {
 // encodingKey names a block and the certificate that goes with it.
 type encodingKey chain.Hash
 
-// of returns the message with a certificate and its block. Both must not change. The
+// withBlock returns the message with a certificate and its block. Both must not change. The
 // certificate names the block by its digest and its view, so that it names the whole.
-func (e *encodings) of(certificate, block []byte) []byte {
+func (e *encodings) withBlock(certificate, block []byte) []byte {
 	key := encodingKey(keccak.Sum256(certificate))
 	e.mu.Lock()
 	msg := e.by[key]

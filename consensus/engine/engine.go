@@ -158,7 +158,7 @@ func (e *Engine) Run(ctx context.Context) error {
 		if err := e.turn(ctx); err != nil {
 			return err
 		}
-		e.refusals.tell(time.Now(), &e.Stats, &e.inbox, e.cfg.Log)
+		e.refusals.logRefused(time.Now(), &e.Stats, &e.inbox, e.cfg.Log)
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
@@ -205,7 +205,7 @@ func (e *Engine) turn(ctx context.Context) error {
 // carryOut goes on until nothing is left to do. Nothing leaves after a fault.
 func (e *Engine) carryOut(ctx context.Context) error {
 	for e.watch.fault == nil && (e.busy() || len(e.outgoing) > 0 || len(e.fetches.ends) > 0 || e.workDue()) {
-		if err := e.settle(ctx); err != nil {
+		if err := e.stepUntilQuiet(ctx); err != nil {
 			return err
 		}
 		e.do(ctx, e.fetches.conclude(time.Now()))
@@ -237,20 +237,20 @@ func (e *Engine) carryOut(ctx context.Context) error {
 // busy reports whether the machine or the tally has something to do.
 func (e *Engine) busy() bool { return len(e.events) > 0 || len(e.polls) > 0 || len(e.arrivals) > 0 }
 
-// settle steps the machine until it has nothing more to say.
-func (e *Engine) settle(ctx context.Context) error {
+// stepUntilQuiet steps the machine until it has nothing more to say.
+func (e *Engine) stepUntilQuiet(ctx context.Context) error {
 	for e.busy() {
-		e.admit()
+		e.verifyCertificates()
 		for len(e.events) > 0 {
 			event := e.events[0]
 			e.events = e.events[1:]
 			for _, effect := range e.machine.Step(event) {
-				if err := e.take(ctx, effect); err != nil {
+				if err := e.applyLocal(ctx, effect); err != nil {
 					return err
 				}
 			}
 		}
-		if err := e.count(); err != nil {
+		if err := e.assembleCertificates(); err != nil {
 			return err
 		}
 	}
@@ -282,11 +282,11 @@ func (e *Engine) fired(t simplex.Timer) {
 			e.Stats.LeaderSkips.Add(1)
 		}
 	}
-	e.step(simplex.TimerFired{View: e.timers[t].view, Timer: t})
+	e.queueEvent(simplex.TimerFired{View: e.timers[t].view, Timer: t})
 }
 
-// step puts an event in line for this turn.
-func (e *Engine) step(event simplex.Event) {
+// queueEvent puts an event in line for this turn.
+func (e *Engine) queueEvent(event simplex.Event) {
 	if !e.watch.hold(event) {
 		e.events = append(e.events, event)
 	}

@@ -271,7 +271,7 @@ func (w *want) then(x simplex.Fetch) {
 // want adds a want, in place of the oldest one if there are too many.
 func (f *fetches) want(v, below chain.View) *want {
 	if len(f.wants) == wantsMax {
-		f.forget(0) // the machine repeats what still matters
+		f.dropWant(0) // the machine repeats what still matters
 	}
 	f.wants = append(f.wants, want{view: v, below: below, tried: make([]bool, f.cfg.Set.Len()), since: f.now})
 	if len(f.wants) == 1 {
@@ -280,8 +280,8 @@ func (f *fetches) want(v, below chain.View) *want {
 	return &f.wants[len(f.wants)-1]
 }
 
-// forget drops a want. Answers that are still to come tell how fast their senders are.
-func (f *fetches) forget(i int) {
+// dropWant drops a want. Answers that are still to come tell how fast their senders are.
+func (f *fetches) dropWant(i int) {
 	for _, a := range f.wants[i].asks {
 		if a.late {
 			f.lates = append(f.lates, a)
@@ -324,7 +324,7 @@ func (f *fetches) fetchAgain() {
 			continue
 		}
 		follow = append(follow, w.next...)
-		f.forget(i)
+		f.dropWant(i)
 	}
 	f.fetchAll(follow)
 	if late := f.now.Sub(f.unpark) >= f.cfg.FetchTimeout; late {
@@ -348,7 +348,7 @@ func (f *fetches) expire(w *want) bool {
 			continue
 		}
 		a.late = true
-		f.rates.note(f.now, a, false)
+		f.rates.recordAnswer(f.now, a, false)
 		f.stats.FetchesFailed.Add(1)
 		f.stats.Peers[a.peer].Unanswered.Add(1)
 	}

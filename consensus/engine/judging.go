@@ -31,10 +31,10 @@ type judging struct {
 
 // verify asks for a verdict on a proposal whose bytes are here.
 func (j *judging) verify(x simplex.RequestVerify) []effect {
-	b := j.blocks.find(x.Proposal.Round.View, x.Proposal.Payload)
+	b := j.blocks.byDigest(x.Proposal.Round.View, x.Proposal.Payload)
 	b.verifying = &x
 	j.blocks.prefer(b, x.Leader)
-	return j.judge(b)
+	return j.verifyOnce(b)
 }
 
 // settled answers a certify request whose verdict is known already.
@@ -44,14 +44,14 @@ func (j *judging) settled(x simplex.RequestCertify) (effects []effect, known boo
 	if b.verdict != valid && b.verdict != invalid {
 		return nil, false
 	}
-	return j.report(b), true
+	return j.reportVerdict(b), true
 }
 
 // certify takes in a notarized block, after fetching it if need be.
 func (j *judging) certify(x simplex.RequestCertify) []effect {
-	b := j.blocks.find(x.Proposal.Round.View, x.Proposal.Payload)
+	b := j.blocks.byDigest(x.Proposal.Round.View, x.Proposal.Payload)
 	if b.bytes != nil {
-		return j.judge(b)
+		return j.verifyOnce(b)
 	}
 	if b.fitting || b.rebuilding {
 		return nil
@@ -65,7 +65,7 @@ func (j *judging) certify(x simplex.RequestCertify) []effect {
 
 // wake goes on with a notarized block whose bytes have come.
 func (j *judging) wake(p simplex.Proposal) []effect {
-	if b := j.blocks.find(p.Round.View, p.Payload); b != nil && b.certify != nil && b.bytes != nil {
+	if b := j.blocks.byDigest(p.Round.View, p.Payload); b != nil && b.certify != nil && b.bytes != nil {
 		return []effect{redo{*b.certify}}
 	}
 	return nil
@@ -80,13 +80,13 @@ func (j *judging) offered(from beacon.Participant, p simplex.Proposal, bytes []b
 	return append([]effect{sighted{from, p, known}}, j.wake(p)...)
 }
 
-// judge has the application verify b, once.
-func (j *judging) judge(b *block) []effect {
+// verifyOnce has the application verify b, once.
+func (j *judging) verifyOnce(b *block) []effect {
 	switch b.verdict {
 	case running:
 		return nil
 	case valid, invalid:
-		return j.report(b)
+		return j.reportVerdict(b)
 	}
 	req := VerifyRequest{Round: b.round, Digest: b.digest, Block: b.bytes, Rebuilt: b.rebuilt}
 	again := false
@@ -125,8 +125,8 @@ func (j *judging) backfill(a arrival) {
 	j.fits = append(j.fits, a)
 }
 
-// next returns the blocks that are to be held against their digests now.
-func (j *judging) next() []arrival {
+// dequeueDue returns the blocks that are to be held against their digests now.
+func (j *judging) dequeueDue() []arrival {
 	next := j.fits
 	j.fits = nil
 	return next
@@ -136,7 +136,7 @@ func (j *judging) next() []arrival {
 func (j *judging) fitted(a arrival, ok bool) (out []effect) {
 	j.blocks.fitting -= len(a.block)
 	p := a.certificate.Proposal
-	b := j.blocks.find(p.Round.View, p.Payload)
+	b := j.blocks.byDigest(p.Round.View, p.Payload)
 	if b != nil {
 		b.fitting = false
 	}
@@ -151,7 +151,7 @@ func (j *judging) fitted(a arrival, ok bool) (out []effect) {
 		b := j.blocks.put(p)
 		if !b.sure() && b.verdict != running {
 			j.blocks.makeRoom(len(a.block))
-			j.blocks.settle(b, a.block)
+			j.blocks.assignBytes(b, a.block)
 			b.fits = true
 		} else if b.verdict == running {
 			j.blocks.offer(p, a.block, a.from, true)
@@ -176,8 +176,8 @@ func (j *judging) judged(b *block, ok bool, err error) ([]effect, error) {
 		b.verdict = invalid
 		j.stats.BlocksRejected.Add(1)
 	}
-	j.blocks.settle(b, b.bytes)
-	return j.report(b), nil
+	j.blocks.assignBytes(b, b.bytes)
+	return j.reportVerdict(b), nil
 }
 
 // wrongBytes blames who sent bytes that are not the block, and goes on with what
@@ -201,7 +201,7 @@ func (j *judging) wrongBytes(b *block) (out []effect) {
 	if x := b.certify; x != nil {
 		out = append(out, redo{*x})
 	} else if more && b.verifying != nil {
-		out = append(out, j.judge(b)...)
+		out = append(out, j.verifyOnce(b)...)
 	}
 	return out
 }
@@ -220,10 +220,10 @@ func (j *judging) early(b *block) (out []effect) {
 	return out
 }
 
-// report tells the machine the verdict that it waits for. What is final is valid,
+// reportVerdict tells the machine the verdict that it waits for. What is final is valid,
 // whatever came out here: the application gets it as final, and mends what is
 // wrong with it or ends Run.
-func (j *judging) report(b *block) (out []effect) {
+func (j *judging) reportVerdict(b *block) (out []effect) {
 	if b.verifying != nil {
 		b.verifying = nil
 		out = append(out, step{simplex.Verified{View: b.round.View, Payload: b.digest, OK: b.verdict == valid}})

@@ -25,12 +25,12 @@ func TestJudgingAProposal(t *testing.T) {
 	p := view(5, 1)
 	expect(t, "the leader's bytes", j.offered(2, p, []byte("block"), true), sighted{2, p, true})
 	x := simplex.RequestVerify{Proposal: p, Parent: simplex.Parent{Round: beacon.Round{View: 4}}, Leader: 2}
-	b := j.blocks.find(5, p.Payload)
+	b := j.blocks.byDigest(5, p.Payload)
 	expect(t, "the machine asks", j.verify(x), verify{b, VerifyRequest{
 		Round: p.Round, Digest: p.Payload, Block: []byte("block"),
 		Parent: ParentRef{Round: beacon.Round{View: 4}}, Leader: j.cfg.Set.At(2).PeerKey,
 	}, false})
-	expect(t, "and again", j.judge(b))
+	expect(t, "and again", j.verifyOnce(b))
 	out, err := j.judged(b, true, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -74,7 +74,7 @@ func TestJudgingVerdicts(t *testing.T) {
 			m.final[5] = tt.final
 			j.offered(2, p, []byte("block"), true)
 			j.verify(simplex.RequestVerify{Proposal: p, Leader: 2})
-			b := j.blocks.find(5, p.Payload)
+			b := j.blocks.byDigest(5, p.Payload)
 			if tt.notarized {
 				if _, known := j.settled(certify); known {
 					t.Fatal("a verdict that is not there")
@@ -102,12 +102,12 @@ func TestJudgingANotarizedBlock(t *testing.T) {
 	a := arrival{1, c, []byte("block")}
 	j.backfill(a)
 	j.backfill(a)
-	if next := j.next(); len(next) != 1 || j.blocks.fitting != len(a.block) {
+	if next := j.dequeueDue(); len(next) != 1 || j.blocks.fitting != len(a.block) {
 		t.Fatalf("%d blocks are hashed, %d bytes", len(next), j.blocks.fitting)
 	}
 	expect(t, "while it is hashed", j.certify(x))
 	expect(t, "its bytes", j.fitted(a, true), redo{x})
-	b := j.blocks.find(5, p.Payload)
+	b := j.blocks.byDigest(5, p.Payload)
 	expect(t, "judged", j.certify(x), verify{b, VerifyRequest{Round: p.Round, Digest: p.Payload, Block: a.block, Leader: j.cfg.Set.At(3).PeerKey}, true})
 	if j.blocks.fitting != 0 {
 		t.Errorf("%d bytes are still being hashed", j.blocks.fitting)
@@ -140,7 +140,7 @@ func TestJudgingBackfillsAreBounded(t *testing.T) {
 	if len(j.fits) != 1 || j.blocks.fitting > j.cfg.PendingBytesMax/2 || j.stats.BackfillsPutOff.Load() != 1 {
 		t.Errorf("%d bytes are hashed at a time", j.blocks.fitting)
 	}
-	j.fitted(j.next()[0], true)
+	j.fitted(j.dequeueDue()[0], true)
 	j.backlog = func() int { return 2 * backlogMax }
 	if come(3); len(j.fits) != 0 {
 		t.Error("a block is taken behind a full backlog")

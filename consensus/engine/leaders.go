@@ -44,10 +44,10 @@ func (l *leads) of(v chain.View) *lead {
 	return nil
 }
 
-// enter opens the account of x and closes the oldest one. A leader that kept
+// openView opens the account of x and closes the oldest one. A leader that kept
 // its proposal from us has missed it, though others made a certificate of it; one
 // whose view we only read about has not.
-func (l *leads) enter(x simplex.EnterView, certificates knower) {
+func (l *leads) openView(x simplex.EnterView, certificates knower) {
 	if b := l.before; b.known && !b.proposed && (b.heard || !certificates.Knows(b.view, simplex.Notarize) && !certificates.Knows(b.view, simplex.Finalize)) {
 		l.stats[b.who].ProposalsMissed.Add(1)
 	}

@@ -37,8 +37,8 @@ func (w *watch) answerTo(now time.Time, to beacon.Participant, q wire.Ask, p *vo
 	return []effect{send{to, a}}
 }
 
-// forget drops what a peer said.
-func (w *watch) forget(p beacon.Participant) {
+// dropPeer drops what a peer said.
+func (w *watch) dropPeer(p beacon.Participant) {
 	if w.heard != nil {
 		w.heard[p] = heard{}
 	}

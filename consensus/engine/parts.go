@@ -112,7 +112,7 @@ func (e *Engine) do(ctx context.Context, effects []effect) {
 		case ban:
 			e.ban(x.who)
 		case step:
-			e.step(x.event)
+			e.queueEvent(x.event)
 		case redo:
 			e.outgoing = append(e.outgoing, x.effect)
 		case arrive:
@@ -130,11 +130,11 @@ func (e *Engine) do(ctx context.Context, effects []effect) {
 		case starved:
 			e.sharding.starved = true
 		case judge:
-			e.do(ctx, e.judging.judge(x.block))
+			e.do(ctx, e.judging.verifyOnce(x.block))
 		case verify:
 			e.verify(ctx, x)
 		case report:
-			e.do(ctx, e.judging.report(x.block))
+			e.do(ctx, e.judging.reportVerdict(x.block))
 		default:
 			panic(fmt.Sprintf("engine: unknown effect %T", x))
 		}

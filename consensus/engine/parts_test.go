@@ -225,7 +225,7 @@ func TestPreviewsOfLeadersAreTakenOnce(t *testing.T) {
 	if n := stats.Dropped.Load(); n != 3 {
 		t.Errorf("%d previews are dropped, want that of no leader, the second one, and the old one", n)
 	}
-	if got := d.next(); len(got) != 1 || got[0].Round.View != 5 || d.next() != nil {
+	if got := d.dequeue(); len(got) != 1 || got[0].Round.View != 5 || d.dequeue() != nil {
 		t.Errorf("%+v is to be executed", got)
 	}
 	expect(t, "our own", d.announce(preview(7), 7), broadcast{preview(7)})
@@ -325,7 +325,7 @@ func TestRecordsArePruned(t *testing.T) {
 	if !slices.Equal(left, []chain.View{2, 2, 3, 4, 4}) || bodies != 2 {
 		t.Errorf("records of views %v are left, %d of them blocks", left, bodies)
 	}
-	if b := kept.find(3, chain.Hash{1}); b.journaled {
+	if b := kept.byDigest(3, chain.Hash{1}); b.journaled {
 		t.Error("a block that the journal has no more counts as kept")
 	}
 	if k.appended != k.kept || stats.Prunings.Load() != 1 {

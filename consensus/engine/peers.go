@@ -107,7 +107,7 @@ func (e *Engine) receiveVote(from beacon.Participant, v simplex.Vote) bool {
 	if newest := &e.Stats.Peers[from].LastVoteView; uint64(view) > newest.Load() {
 		newest.Store(uint64(view))
 	}
-	e.step(simplex.VoteSeen{From: from, View: view, Kind: v.Kind})
+	e.queueEvent(simplex.VoteSeen{From: from, View: view, Kind: v.Kind})
 	if view <= e.machine.Floor().View || view > e.machine.View()+1 {
 		return false // certificates help a validator that is behind, votes do not
 	}
@@ -135,7 +135,7 @@ func (e *Engine) receiveProposal(from beacon.Participant, v simplex.Vote) (known
 
 // sighted notes a proposal that is here.
 func (e *Engine) sighted(x sighted) {
-	e.step(simplex.ProposalReceived{From: x.from, Proposal: x.proposal})
+	e.queueEvent(simplex.ProposalReceived{From: x.from, Proposal: x.proposal})
 	e.leads.proposed(x.proposal.Round.View)
 	if x.known {
 		e.seen.see(x.proposal.Round.View)
@@ -186,9 +186,9 @@ func (e *Engine) receiveCertificate(a arrival) {
 	e.arrivals = append(e.arrivals, a)
 }
 
-// admit verifies the certificates that came in, all at once, and passes the
+// verifyCertificates verifies the certificates that came in, all at once, and passes the
 // good ones on.
-func (e *Engine) admit() {
+func (e *Engine) verifyCertificates() {
 	arrivals := e.arrivals
 	e.arrivals = nil
 	if len(arrivals) == 0 {
@@ -219,12 +219,12 @@ func (e *Engine) certified(c simplex.Certificate) {
 	if c.Kind == simplex.Notarize && !e.machine.Knows(c.Proposal.Round.View, c.Kind) {
 		e.seen.since(c.Proposal.Round.View, &e.Stats.Stages[StageNotarized])
 	}
-	e.step(simplex.CertificateReceived{Certificate: c})
+	e.queueEvent(simplex.CertificateReceived{Certificate: c})
 	e.tally.Close(c)
 }
 
-// count turns quorums of votes into certificates.
-func (e *Engine) count() error {
+// assembleCertificates turns quorums of votes into certificates.
+func (e *Engine) assembleCertificates() error {
 	polls := e.polls
 	e.polls = nil
 	for _, p := range polls {
@@ -263,6 +263,6 @@ func (e *Engine) assemble(q simplex.Quorum) (simplex.Certificate, []int, error) 
 // lied.
 func (e *Engine) ban(p beacon.Participant) {
 	if e.banned.add(p, time.Now()) {
-		e.watch.forget(p)
+		e.watch.dropPeer(p)
 	}
 }

@@ -259,7 +259,7 @@ func TestEarlyOffersHaveAShareEach(t *testing.T) {
 	if !s.offer(p(2, 1), make([]byte, 60), 1, false) || s.offer(p(2, 9), make([]byte, 60), 1, false) {
 		t.Error("a sender has its share, and no more")
 	}
-	if !s.offer(p(3, 1), make([]byte, 60), 1, false) || s.find(2, chain.Hash{1}).bytes != nil || s.bytes != 60 {
+	if !s.offer(p(3, 1), make([]byte, 60), 1, false) || s.byDigest(2, chain.Hash{1}).bytes != nil || s.bytes != 60 {
 		t.Error("what a sender sent for an older view does not make room for the next one")
 	}
 	if !s.offer(p(3, 2), make([]byte, 60), 2, false) {
@@ -272,7 +272,7 @@ func TestEarlyOffersHaveAShareEach(t *testing.T) {
 	if !s.offer(p(5, 1), make([]byte, 60), 1, false) {
 		t.Error("a block that is waited for did not get in")
 	}
-	s.find(2, chain.Hash{1}).verdict = valid
+	s.byDigest(2, chain.Hash{1}).verdict = valid
 	s.bury(5, 5, 0)
 	if s.bytes != 60 || !s.offer(p(6, 1), make([]byte, 40), 1, false) {
 		t.Errorf("%d bytes kept, or the share of buried blocks is lost", s.bytes)
@@ -313,7 +313,7 @@ func TestBytesOfSeveralSenders(t *testing.T) {
 			t.Errorf("bytes of %d are refused", who)
 		}
 	}
-	b := s.find(2, p.Payload)
+	b := s.byDigest(2, p.Payload)
 	if s.bytes != 60 || s.from(2) != 20 {
 		t.Fatalf("%d bytes are kept, %d of validator 2; want 60 and 20", s.bytes, s.from(2))
 	}

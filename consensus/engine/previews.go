@@ -34,8 +34,8 @@ func (d *previewing) receive(from beacon.Participant, preview wire.Preview) {
 	d.waiting = append(d.waiting, preview)
 }
 
-// next returns what came in, to be executed.
-func (d *previewing) next() []wire.Preview {
+// dequeue returns what came in, to be executed.
+func (d *previewing) dequeue() []wire.Preview {
 	next := d.waiting
 	d.waiting = nil
 	return next

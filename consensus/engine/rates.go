@@ -31,8 +31,8 @@ type ask struct {
 	late   bool // not waited for any more
 }
 
-// take counts what came in answer. Answers ascend: what is sent twice counts once.
-func (a *ask) take(now time.Time, v chain.View, n int) {
+// countReceived counts what came in answer. Answers ascend: what is sent twice counts once.
+func (a *ask) countReceived(now time.Time, v chain.View, n int) {
 	if v < a.view || v <= a.newest {
 		return
 	}
@@ -84,8 +84,8 @@ func newRates(cfg *Config) (rates, error) {
 
 func (r *rate) known(now time.Time) bool { return !r.at.IsZero() && now.Sub(r.at) < ratesLast }
 
-// note takes in what an answer was, or, of one that is given up, what there is of it.
-func (r *rates) note(at time.Time, a *ask, complete bool) {
+// recordAnswer takes in what an answer was, or, of one that is given up, what there is of it.
+func (r *rates) recordAnswer(at time.Time, a *ask, complete bool) {
 	p := &r.peers[a.peer]
 	elapsed := max(at.Sub(a.at), time.Millisecond)
 	now := rate{float64(a.bytes) / elapsed.Seconds(), elapsed, at, !complete}

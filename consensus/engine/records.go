@@ -54,7 +54,7 @@ func (k *records) persist(r simplex.Record) error {
 }
 
 func (k *records) persistBlock(p simplex.Proposal) error {
-	b := k.blocks.find(p.Round.View, p.Payload)
+	b := k.blocks.byDigest(p.Round.View, p.Payload)
 	if b == nil || !b.sure() {
 		if rec := k.shard(p); rec != nil {
 			return k.append(rec)
@@ -115,9 +115,9 @@ func (k *records) replay(f func(rec []byte) error) error {
 	return nil
 }
 
-// note takes a vote of ours that the journal has, for the guard and for those who ask
+// addVote takes a vote of ours that the journal has, for the guard and for those who ask
 // what we said.
-func (k *records) note(v simplex.Vote) {
+func (k *records) addVote(v simplex.Vote) {
 	k.guard.Note(v.Kind, v.Proposal)
 	k.spoken.Note(v.Kind, v.Proposal)
 }

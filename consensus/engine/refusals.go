@@ -25,8 +25,8 @@ type refusals struct {
 	at       time.Time
 }
 
-// tell writes what was refused since the last time, if anything was and it is time.
-func (t *refusals) tell(now time.Time, stats *Stats, inbox *inbox, log *slog.Logger) {
+// logRefused writes what was refused since the last time, if anything was and it is time.
+func (t *refusals) logRefused(now time.Time, stats *Stats, inbox *inbox, log *slog.Logger) {
 	total := stats.Refused.Load() + stats.RefusedBytes.Load() + stats.AgainWithheld.Load()
 	before := t.withheld
 	for _, n := range t.told {

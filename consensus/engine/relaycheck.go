@@ -47,8 +47,8 @@ func (c *checks) lineUp(x relayCheck) bool {
 	return true
 }
 
-// next takes a batch out of the line, which runs from then on.
-func (c *checks) next() []relayCheck {
+// dequeue takes a batch out of the line, which runs from then on.
+func (c *checks) dequeue() []relayCheck {
 	c.running++
 	n := min(checksBatch, len(c.waiting))
 	batch := append([]relayCheck(nil), c.waiting[:n]...)

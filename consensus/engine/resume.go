@@ -40,7 +40,7 @@ func (e *Engine) resume(ctx context.Context) error {
 	}
 	e.watch.nameClosed(e.records.spoken)
 	e.do(ctx, e.watch.start(time.Now()))
-	e.step(simplex.Resumed{})
+	e.queueEvent(simplex.Resumed{})
 	return nil
 }
 
@@ -62,7 +62,7 @@ func (e *Engine) assembleParts(floor chain.View) error {
 	e.previewing = previewing{cfg: cfg, stats: stats, leads: e.machine.Leads}
 	e.judging = judging{cfg: cfg, stats: stats, machine: e.machine, blocks: &e.blocks, shards: &e.sharding, backlog: here.backlog}
 	e.serving = newServing(cfg, stats, e.machine, &e.blocks, &e.deliveries)
-	e.records = records{journal: e.journal, guard: e.guard, stats: stats, blocks: &e.blocks, shard: e.sharding.record}
+	e.records = records{journal: e.journal, guard: e.guard, stats: stats, blocks: &e.blocks, shard: e.sharding.shardRecord}
 	e.watch.guard, e.watch.checks, e.watch.machine = e.guard, e.checks, e.machine
 	return nil
 }
@@ -100,7 +100,7 @@ func (e *Engine) replay(rec []byte) error {
 		}
 	}
 	if v, ok := r.(simplex.Vote); ok {
-		e.records.note(v)
+		e.records.addVote(v)
 	}
 	if c, ok := r.(simplex.Certificate); ok && c.Proposal.Round.View > e.deliveries.durable {
 		e.tally.Close(c)

@@ -146,7 +146,7 @@ func (s *serving) fromMemory(v chain.View) (out []piece) {
 	for _, c := range s.machine.Certificates(v, answerCertificates) {
 		p := piece{certificate: c}
 		if at := c.Proposal; c.Kind != simplex.Nullify && !slices.Contains(sent, at.Payload) {
-			b := s.blocks.find(at.Round.View, at.Payload)
+			b := s.blocks.byDigest(at.Round.View, at.Payload)
 			if b != nil && b.bytes != nil && b.verdict == valid {
 				if len(sent) > 0 && len(b.bytes) > left {
 					break // it asks on from here
@@ -197,7 +197,7 @@ func (s *serving) lineUp(now time.Time, r read) (out []effect, room bool) {
 			ready.messages = append(ready.messages, simplex.AppendCertificate(nil, p.certificate))
 		}
 		s.bill(now, ready)
-		return s.send(ready), true
+		return s.sendAnswer(ready), true
 	}
 	at, same := len(s.reads.waiting), 0
 	for _, other := range s.reads.waiting {
@@ -228,20 +228,20 @@ func (r *reads) running(archive bool) *int {
 	return &r.copying
 }
 
-// next returns the place of the answer that may begin, or -1.
-func (r *reads) next() int {
+// nextReady returns the place of the answer that may begin, or -1.
+func (r *reads) nextReady() int {
 	return slices.IndexFunc(r.waiting, func(x read) bool {
 		return !x.stranger && *r.running(x.archive) < readsMax || x.stranger && !r.stranger
 	})
 }
 
 // due reports whether an answer may begin.
-func (r *reads) due() bool { return r.next() >= 0 }
+func (r *reads) due() bool { return r.nextReady() >= 0 }
 
-// begin takes an answer out of the line that may be made now, and counts it as in the
+// startAnswer takes an answer out of the line that may be made now, and counts it as in the
 // making until it is served.
-func (s *serving) begin() (r read, ok bool) {
-	i := s.reads.next()
+func (s *serving) startAnswer() (r read, ok bool) {
+	i := s.reads.nextReady()
 	if i < 0 {
 		return read{}, false
 	}
@@ -277,7 +277,7 @@ func (r read) make(ctx context.Context, archive Archive, encoded *encodings) ser
 				found = found[:min(len(found), i)]
 				continue
 			}
-			out.messages = append(out.messages, encoded.of(b.Own, b.Block))
+			out.messages = append(out.messages, encoded.withBlock(b.Own, b.Block))
 			out.bytes += len(b.Own) + len(b.Block)
 		}
 		if out.blocks = len(found); out.blocks > 0 { // makes all of them final, if their own do not
@@ -294,7 +294,7 @@ func (r read) make(ctx context.Context, archive Archive, encoded *encodings) ser
 		out.blocks++
 		out.bytes += len(certificate) + len(p.block)
 		out.newest = max(out.newest, p.certificate.Proposal.Round.View)
-		out.messages = append(out.messages, encoded.of(certificate, p.block))
+		out.messages = append(out.messages, encoded.withBlock(certificate, p.block))
 	}
 	return out
 }
@@ -342,11 +342,11 @@ func (s *serving) served(now time.Time, r served) []effect {
 		// least of all when a peer may ask for it again and again.
 		s.stats.ArchiveFailures.Add(1)
 	}
-	return s.send(r)
+	return s.sendAnswer(r)
 }
 
-// send hands an answer out. The network keeps what one peer and all of them may be sent.
-func (s *serving) send(r served) (out []effect) {
+// sendAnswer hands an answer out. The network keeps what one peer and all of them may be sent.
+func (s *serving) sendAnswer(r served) (out []effect) {
 	s.stats.BlocksServed.Add(uint64(r.blocks))
 	for _, msg := range r.messages {
 		out = append(out, sendEncoded{r.to, msg})

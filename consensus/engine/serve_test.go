@@ -105,7 +105,7 @@ func TestEncodingsForget(t *testing.T) {
 	var e encodings
 	for i := range 100 {
 		block := make([]byte, encodedBytesMax/10)
-		msg := e.of([]byte{byte(i), 1}, block)
+		msg := e.withBlock([]byte{byte(i), 1}, block)
 		if want := append([]byte{wire.TagBackfill, byte(i), 1}, block...); !bytes.Equal(msg, want) {
 			t.Fatalf("block %d is encoded wrongly", i)
 		}
@@ -117,7 +117,7 @@ func TestEncodingsForget(t *testing.T) {
 			t.Fatalf("%d bytes in %d messages are kept, %d counted, %d in order", sum, len(e.by), e.bytes, len(e.order))
 		}
 	}
-	if e.of([]byte("large"), make([]byte, 3*encodedBytesMax)); len(e.by) != 1 {
+	if e.withBlock([]byte("large"), make([]byte, 3*encodedBytesMax)); len(e.by) != 1 {
 		t.Errorf("%d messages are kept beside a large one", len(e.by)-1)
 	}
 }

@@ -35,7 +35,7 @@ func TestServingFromMemory(t *testing.T) {
 	expect(t, "nothing is there", s.answer(noon, 2, round(9)), send{2, wire.Answered{Round: round(9)}})
 	expect(t, "another epoch", s.answer(noon, 2, beacon.Round{Epoch: 1, View: 7}))
 	expect(t, "a block", s.answer(noon, 2, round(6)))
-	r, ok := s.begin()
+	r, ok := s.startAnswer()
 	if !ok || r.to != 2 || len(r.pieces) != 2 {
 		t.Fatalf("in line: %+v", r)
 	}
@@ -55,12 +55,12 @@ func TestServingFromTheArchive(t *testing.T) {
 	s := newAnswering(t, true)
 	s.answer(noon, 2, round(3))
 	s.answer(noon, 2, round(3))
-	first, _ := s.begin()
-	second, _ := s.begin()
+	first, _ := s.startAnswer()
+	second, _ := s.startAnswer()
 	if !first.archive || second.archive || !second.beside {
 		t.Fatalf("in line: %+v, then %+v", first, second)
 	}
-	if _, ok := s.begin(); ok {
+	if _, ok := s.startAnswer(); ok {
 		t.Error("something else is in line")
 	}
 	out := s.served(noon, first.make(t.Context(), s.cfg.Archive, &s.reads.encoded))
@@ -86,13 +86,13 @@ func TestServingIsFairAndBounded(t *testing.T) {
 		t.Errorf("%d full nodes wait", n)
 	}
 	s.answer(noon, 3, round(3))
-	if r, ok := s.begin(); !ok || r.to != 3 {
+	if r, ok := s.startAnswer(); !ok || r.to != 3 {
 		t.Errorf("%d is answered before validator 3", r.to)
 	}
-	if r, ok := s.begin(); !ok || !r.stranger {
+	if r, ok := s.startAnswer(); !ok || !r.stranger {
 		t.Error("no full node is answered")
 	}
-	if r, ok := s.begin(); ok {
+	if r, ok := s.startAnswer(); ok {
 		t.Errorf("%+v is made beside another full node's", r)
 	}
 	answered := 0
@@ -125,7 +125,7 @@ func TestServingBillsFullNodes(t *testing.T) {
 	for i := range 3 {
 		now := noon.Add(time.Duration(i) * time.Second)
 		s.answer(now, 9, round(7))
-		r, _ := s.begin()
+		r, _ := s.startAnswer()
 		s.served(now, r.make(t.Context(), nil, &s.reads.encoded))
 	}
 	if len(times) != 3 || times[0] != 1 || times[1] != 2 || times[2] != 4 {

@@ -106,7 +106,7 @@ func (s *sharding) offered(from beacon.Participant, o wire.ShardOffer, known boo
 	p := o.Vote.Proposal
 	a, err := s.pool.Offer(from, p.Round, p.Payload, o.Parcel)
 	if err != nil {
-		return s.refuse(from)
+		return s.banSender(from)
 	}
 	if a == nil {
 		return nil
@@ -127,7 +127,7 @@ func (s *sharding) relayed(from beacon.Participant, r wire.ShardRelay, word simp
 	}
 	a := s.pool.Find(r.Round.View, r.Digest)
 	if r.Parcel.Shard.Index != int(from) || a != nil && !a.Wants(r.Parcel.Shard.Index) {
-		return s.keep(from, r, word, s.pool.Relay)
+		return s.addShard(from, r, word, s.pool.Relay)
 	}
 	if !s.checks.lineUp(relayCheck{from: from, relay: r}) {
 		s.stats.Dropped.Add(1)
@@ -138,9 +138,9 @@ func (s *sharding) relayed(from beacon.Participant, r wire.ShardRelay, word simp
 // checked takes a shard that was held against the root of its block.
 func (s *sharding) checked(x relayCheck, word simplex.Vote) []effect {
 	if x.err != nil {
-		return s.refuse(x.from)
+		return s.banSender(x.from)
 	}
-	return s.keep(x.from, x.relay, word, s.pool.RelayChecked)
+	return s.addShard(x.from, x.relay, word, s.pool.RelayChecked)
 }
 
 // current reports whether the shards of view v are taken.
@@ -148,21 +148,21 @@ func (s *sharding) current(v chain.View) bool {
 	return v > s.machine.Floor().View && v <= s.machine.View()+1
 }
 
-// keep takes a shard into the pool, in one of its ways.
-func (s *sharding) keep(from beacon.Participant, r wire.ShardRelay, word simplex.Vote, take relayFunc) []effect {
+// addShard takes a shard into the pool, in one of its ways.
+func (s *sharding) addShard(from beacon.Participant, r wire.ShardRelay, word simplex.Vote, take relayFunc) []effect {
 	v := r.Round.View
 	if !s.current(v) {
 		return nil
 	}
 	if word.Kind == simplex.Notarize && word.Proposal.Round.View == v && word.Proposal.Payload != r.Digest {
-		return s.refuse(from) // it votes for another
+		return s.banSender(from) // it votes for another
 	}
-	if b := s.blocks.find(v, r.Digest); b != nil && b.sure() {
+	if b := s.blocks.byDigest(v, r.Digest); b != nil && b.sure() {
 		return nil // late, and of no use; bytes that may be wrong are no reason to drop a good shard
 	}
 	a, err := take(from, r.Round, r.Digest, r.Parcel)
 	if err != nil {
-		return s.refuse(from)
+		return s.banSender(from)
 	}
 	if a == nil {
 		return nil
@@ -172,8 +172,8 @@ func (s *sharding) keep(from beacon.Participant, r wire.ShardRelay, word simplex
 	return nil
 }
 
-// refuse bans the sender of a parcel that no honest validator sends.
-func (s *sharding) refuse(from beacon.Participant) []effect {
+// banSender bans the sender of a parcel that no honest validator sends.
+func (s *sharding) banSender(from beacon.Participant) []effect {
 	s.stats.Shards.Refused.Add(1)
 	return []effect{ban{from}}
 }
@@ -182,7 +182,7 @@ func (s *sharding) refuse(from beacon.Participant) []effect {
 // here. It reports whether x is answered.
 func (s *sharding) glance(x simplex.RequestVerify) (effects []effect, answered bool) {
 	p := x.Proposal
-	b := s.blocks.find(p.Round.View, p.Payload)
+	b := s.blocks.byDigest(p.Round.View, p.Payload)
 	if s.pool == nil || b != nil && b.bytes != nil && (b.sure() || b.verdict != unknown || b.supplier == x.Leader || s.own(b) == nil) {
 		return nil, false
 	}
@@ -204,7 +204,7 @@ func (s *sharding) glance(x simplex.RequestVerify) (effects []effect, answered b
 // rebuild puts a block in line for being rebuilt, if its shards suffice and
 // somebody waits for it.
 func (s *sharding) rebuild(a *shards.Assembly) {
-	b := s.blocks.find(a.Round.View, a.Digest)
+	b := s.blocks.byDigest(a.Round.View, a.Digest)
 	if b == nil || b.sure() || b.rebuilding || b.verdict != unknown || !s.pool.Ready(a) {
 		return
 	}
@@ -226,8 +226,8 @@ func (s *sharding) own(b *block) *shards.Parcel {
 	return nil
 }
 
-// next returns the blocks that are to be put together now.
-func (s *sharding) next() []*shards.Assembly {
+// dequeueDue returns the blocks that are to be put together now.
+func (s *sharding) dequeueDue() []*shards.Assembly {
 	next := s.rebuilds
 	s.rebuilds = nil
 	return next
@@ -257,7 +257,7 @@ func (s *sharding) await(b *block) (effects []effect, coming bool) {
 // rebuilt takes the block that was put together from shards, or the reason why it could
 // not be.
 func (s *sharding) rebuilt(a *shards.Assembly, bytes []byte, err error) []effect {
-	b := s.blocks.find(a.Round.View, a.Digest)
+	b := s.blocks.byDigest(a.Round.View, a.Digest)
 	if b == nil || b.sure() || b.round.View <= s.machine.Floor().View {
 		s.pool.Close(a)
 		return nil // it came whole, or is over
@@ -280,7 +280,7 @@ func (s *sharding) rebuilt(a *shards.Assembly, bytes []byte, err error) []effect
 	s.stats.Shards.BlocksRebuilt.Add(1)
 	b.rebuilt, s.starved = true, false
 	s.blocks.makeRoom(len(bytes))
-	s.blocks.settle(b, bytes)
+	s.blocks.assignBytes(b, bytes)
 	if b.verifying != nil || b.certify != nil {
 		return []effect{judge{b}}
 	}
@@ -301,9 +301,9 @@ func (s *sharding) refuseCodeword(b *block) (out []effect) {
 	return append(out, report{b})
 }
 
-// record is the journal record of our own shard of a block, which goes before the vote
+// shardRecord is the journal record of our own shard of a block, which goes before the vote
 // for it when its body is not here; nil if we have none.
-func (s *sharding) record(p simplex.Proposal) []byte {
+func (s *sharding) shardRecord(p simplex.Proposal) []byte {
 	if s.pool == nil {
 		return nil
 	}

@@ -58,7 +58,7 @@ func newPieces(t *testing.T, mess bool) *pieces {
 func (p *pieces) hear(from beacon.Participant) []effect {
 	out := p.relayed(from, p.relays[from], simplex.Vote{})
 	for p.checks.due() {
-		batch := p.checks.next()
+		batch := p.checks.dequeue()
 		for _, x := range batch {
 			x.err = p.pool.Check(x.relay.Digest, x.relay.Parcel)
 			out = append(out, p.checked(x, simplex.Vote{})...)
@@ -78,7 +78,7 @@ func TestShardingMakesABlock(t *testing.T) {
 		t.Fatal("no vote on our shard")
 	}
 	expect(t, "a look at the head", out, step{simplex.Verified{View: 5, Payload: p.proposal.Payload, OK: true}})
-	if rec := p.record(p.proposal); len(rec) == 0 || rec[0] != tagOwnShard {
+	if rec := p.shardRecord(p.proposal); len(rec) == 0 || rec[0] != tagOwnShard {
 		t.Error("no record of the shard that the vote relies on")
 	}
 	own := wire.ShardRelay{Round: p.proposal.Round, Digest: p.proposal.Payload, Parcel: p.offer.Parcel}
@@ -87,7 +87,7 @@ func TestShardingMakesABlock(t *testing.T) {
 	for from := beacon.Participant(1); from < 4; from++ {
 		expect(t, "a shard", p.hear(from))
 	}
-	next := p.next()
+	next := p.dequeueDue()
 	if len(next) != 1 {
 		t.Fatalf("%d blocks are to be rebuilt", len(next))
 	}
@@ -95,7 +95,7 @@ func TestShardingMakesABlock(t *testing.T) {
 	if err != nil || !bytes.Equal(block, p.block) {
 		t.Fatalf("rebuilt with %v", err)
 	}
-	b := p.blocks.find(5, p.proposal.Payload)
+	b := p.blocks.byDigest(5, p.proposal.Payload)
 	expect(t, "rebuilt", p.rebuilt(next[0], block, nil), judge{b})
 	if !b.sure() || !b.rebuilt || b.rebuilding {
 		t.Errorf("the block is %+v", b)
@@ -111,9 +111,9 @@ func TestShardingRefusesAMess(t *testing.T) {
 	for from := beacon.Participant(1); from < 4; from++ {
 		p.hear(from)
 	}
-	a := p.next()[0]
+	a := p.dequeueDue()[0]
 	block, err := p.pool.Rebuilder(a)()
-	b := p.blocks.find(5, p.proposal.Payload)
+	b := p.blocks.byDigest(5, p.proposal.Payload)
 	expect(t, "no codeword", p.rebuilt(a, block, err), ban{2}, report{b})
 	if b.verdict != invalid || p.stats.Shards.NotCodeword.Load() != 1 {
 		t.Errorf("verdict %d, %v", b.verdict, err)

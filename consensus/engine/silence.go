@@ -32,9 +32,9 @@ type Forgetter interface{ ForgetVotes() }
 // notice falls silent if we stood still, or lost so many others that a quorum can have
 // gone on without a word of it coming here. It is called before each vote, and at each
 // beat.
-func (w *watch) notice(now time.Time) []effect { return w.event(now, w.look) }
+func (w *watch) notice(now time.Time) []effect { return w.event(now, w.noticePause) }
 
-func (w *watch) look() {
+func (w *watch) noticePause() {
 	if !w.cfg.watches() || w.heard == nil {
 		return
 	}

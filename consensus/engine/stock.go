@@ -39,7 +39,7 @@ func (s *stock) has(v, below chain.View) bool {
 // view p: the blocks that came need not reach as far as the certificates that came.
 func (s *stock) missingFrom(p chain.View) chain.View {
 	return s.machine.LackingFrom(p, func(at simplex.Proposal) bool {
-		b := s.blocks.find(at.Round.View, at.Payload)
+		b := s.blocks.byDigest(at.Round.View, at.Payload)
 		return b != nil && (b.bytes != nil || b.fitting || b.rebuilding || b.verdict != unknown)
 	})
 }

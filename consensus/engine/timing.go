@@ -29,8 +29,8 @@ type patience struct {
 	entered time.Time
 }
 
-// enter takes note of how the view before v ended. most is the longest factor.
-func (p *patience) enter(now time.Time, v chain.View, lost bool, most float64) {
+// viewEnded takes note of how the view before v ended. most is the longest factor.
+func (p *patience) viewEnded(now time.Time, v chain.View, lost bool, most float64) {
 	p.factor = max(1, p.factor)
 	p.lost++
 	if !lost {
@@ -57,9 +57,9 @@ func (c *Config) timing() Timing {
 	return wait
 }
 
-// follow takes note of the view that begins, for its waits, and of the certificates that
+// viewBegins takes note of the view that begins, for its waits, and of the certificates that
 // ended the one before. It returns by how much they are longer now.
-func (p *patience) follow(now time.Time, v chain.View, certificates knower, c *Config) (factor float64) {
+func (p *patience) viewBegins(now time.Time, v chain.View, certificates knower, c *Config) (factor float64) {
 	wait := c.timing()
 	last := v - 1
 	block := certificates.Knows(last, simplex.Notarize) || certificates.Knows(last, simplex.Finalize)
@@ -67,7 +67,7 @@ func (p *patience) follow(now time.Time, v chain.View, certificates knower, c *C
 	if !lost && last > 0 && p.view == last {
 		p.took(now.Sub(p.entered), wait.CertificationTimeout)
 	}
-	p.enter(now, v, last > 0 && lost, c.TimeoutMax.Seconds()/wait.CertificationTimeout.Seconds())
+	p.viewEnded(now, v, last > 0 && lost, c.TimeoutMax.Seconds()/wait.CertificationTimeout.Seconds())
 	return p.factor
 }
 

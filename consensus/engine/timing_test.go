@@ -124,7 +124,7 @@ func TestPatience(t *testing.T) {
 	var p patience
 	factor := func(lost bool, n int) float64 {
 		for range n {
-			p.enter(time.Now(), p.view+1, lost, most)
+			p.viewEnded(time.Now(), p.view+1, lost, most)
 		}
 		return p.factor
 	}

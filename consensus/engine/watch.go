@@ -136,7 +136,7 @@ func (w *watch) permit(now time.Time, k simplex.Kind, p simplex.Proposal) (may b
 
 func (w *watch) permits(k simplex.Kind, p simplex.Proposal) bool {
 	view := p.Round.View
-	if w.look(); w.silent {
+	if w.noticePause(); w.silent {
 		if k == simplex.Nullify {
 			w.nullify = view
 		}
@@ -241,7 +241,7 @@ func (w *watch) weigh() {
 		w.lookAtOther()
 	}
 	if w.silent && w.fault == nil && w.reason() == "" {
-		w.over()
+		w.finish()
 	}
 }
 
@@ -262,8 +262,8 @@ func (w *watch) hold(event simplex.Event) bool {
 	return false
 }
 
-// over lets us vote, at once in a view that waits for our word.
-func (w *watch) over() {
+// finish lets us vote, at once in a view that waits for our word.
+func (w *watch) finish() {
 	w.silent, w.voted, w.since = false, true, w.now
 	w.stats.Watching.Store(false)
 	w.stats.Silence.Store(nil)

@@ -166,7 +166,7 @@ func TestWatchWaitsForTheLevel(t *testing.T) {
 	w.answered(noon, 2, w.says())
 	expect(t, "behind", w.conclude(noon))
 	m.view = 9
-	w.forget(1)
+	w.dropPeer(1)
 	expect(t, "one of two was banned", w.conclude(noon))
 	w.answered(noon, 3, w.says())
 	expect(t, "level", w.conclude(noon), wake{alarmWatch, time.Minute})

@@ -81,7 +81,7 @@ func (p *Pool) Offer(from beacon.Participant, r beacon.Round, digest chain.Hash,
 	if v == nil || err != nil {
 		return nil, err
 	}
-	a := v.find(digest)
+	a := v.byDigest(digest)
 	if a != nil && a.Own != nil {
 		return a, nil
 	}
@@ -112,7 +112,7 @@ func (p *Pool) relay(from beacon.Participant, r beacon.Round, digest chain.Hash,
 	if v == nil || err != nil {
 		return nil, err
 	}
-	if a := v.find(digest); a != nil && !a.Wants(parcel.Shard.Index) {
+	if a := v.byDigest(digest); a != nil && !a.Wants(parcel.Shard.Index) {
 		v.relays[from] = digest
 		return a, nil // its bytes are of no use any more
 	}
@@ -141,7 +141,7 @@ func (p *Pool) said(from beacon.Participant, r beacon.Round, digest chain.Hash, 
 
 // add puts the shard of a checked parcel into its assembly.
 func (p *Pool) add(v *view, from beacon.Participant, r beacon.Round, digest chain.Hash, parcel *Parcel) *Assembly {
-	a := v.find(digest)
+	a := v.byDigest(digest)
 	if a == nil {
 		// The head outlives the shards, which may be dropped for want of room, and must
 		// not keep the memory of the message that they came in.
@@ -150,7 +150,7 @@ func (p *Pool) add(v *view, from beacon.Participant, r beacon.Round, digest chai
 			opening: parcel.Opening, shards: make([][]byte, p.code.Total()),
 		}
 		v.bodies = append(v.bodies, a)
-		p.begin(a)
+		p.openAssembly(a)
 	}
 	if !a.closed && a.shards[parcel.Shard.Index] == nil {
 		p.hold(from, a, parcel)
@@ -158,10 +158,10 @@ func (p *Pool) add(v *view, from beacon.Participant, r beacon.Round, digest chai
 	return a
 }
 
-// begin puts a new assembly on the account of who began it. While nothing becomes
+// openAssembly puts a new assembly on the account of who began it. While nothing becomes
 // final, views come and go and their heads stay: the oldest of the same sender
 // makes room. Its block is fetched whole if it is wanted after all.
-func (p *Pool) begin(a *Assembly) {
+func (p *Pool) openAssembly(a *Assembly) {
 	s := &p.senders[a.begunBy]
 	i := len(s.begun)
 	for i > 0 && s.begun[i-1].Round.View > a.Round.View {
@@ -170,12 +170,12 @@ func (p *Pool) begin(a *Assembly) {
 	s.begun = slices.Insert(s.begun, i, a)
 	s.headBytes += p.code.frame() + len(a.Head)
 	for s.headBytes > p.code.SenderHeadBytes() && len(s.begun) > 1 {
-		p.forget(s.begun[0])
+		p.dropAssembly(s.begun[0])
 	}
 }
 
-// forget drops an assembly with all that is in it.
-func (p *Pool) forget(a *Assembly) {
+// dropAssembly drops an assembly with all that is in it.
+func (p *Pool) dropAssembly(a *Assembly) {
 	p.Close(a)
 	a.Own = nil
 	for _, v := range p.views {
@@ -220,12 +220,12 @@ func (p *Pool) hold(from beacon.Participant, a *Assembly, parcel *Parcel) {
 		if old := s.held[0]; old.assembly.Own != nil && old.assembly.Own.Shard.Index == old.index {
 			old.assembly.Own = nil
 		}
-		s.drop(0)
+		s.dropHolding(0)
 	}
 }
 
-// drop takes holding i off the account, and its shard out of the assembly.
-func (s *sender) drop(i int) {
+// dropHolding takes holding i off the account, and its shard out of the assembly.
+func (s *sender) dropHolding(i int) {
 	h := s.held[i]
 	s.bytes -= h.bytes
 	s.held = append(s.held[:i], s.held[i+1:]...)
@@ -245,13 +245,13 @@ func (p *Pool) Keep(r beacon.Round, digest chain.Hash, parcel *Parcel) error {
 func (p *Pool) Find(number chain.View, digest chain.Hash) *Assembly {
 	for _, v := range p.views {
 		if v.number == number {
-			return v.find(digest)
+			return v.byDigest(digest)
 		}
 	}
 	return nil
 }
 
-func (v *view) find(digest chain.Hash) *Assembly {
+func (v *view) byDigest(digest chain.Hash) *Assembly {
 	for _, a := range v.bodies {
 		if a.Digest == digest {
 			return a
@@ -309,7 +309,7 @@ func (p *Pool) Close(a *Assembly) {
 		s := &p.senders[from]
 		for i := 0; i < len(s.held); {
 			if s.held[i].assembly == a {
-				s.drop(i)
+				s.dropHolding(i)
 			} else {
 				i++
 			}

@@ -52,7 +52,7 @@ func (m *Machine) certificate(c Certificate) {
 		m.uncertified = insert(m.uncertified, v)
 	}
 	if c.Kind != Notarize && m.view > 0 {
-		m.enter(v + 1)
+		m.enterView(v + 1)
 	}
 	m.progress()
 }
@@ -164,7 +164,7 @@ func (m *Machine) certified(e Certified) {
 		}
 	default:
 		m.finalize(e.View)
-		m.enter(e.View + 1)
+		m.enterView(e.View + 1)
 	}
 	m.progress()
 }

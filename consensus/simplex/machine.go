@@ -298,14 +298,14 @@ func (m *Machine) expected() (beacon.Participant, bool) {
 	return m.leader(m.view, prev-1)
 }
 
-// enter makes v the current view unless we are past it.
-func (m *Machine) enter(v chain.View) {
+// enterView makes v the current view unless we are past it.
+func (m *Machine) enterView(v chain.View) {
 	if v <= m.view {
 		return
 	}
 	m.view = v
 	m.at(v)
-	m.silence.next()
+	m.silence.endView()
 	who, known := m.expected()
 	m.emit(EnterView{Round: m.round(v), Leader: who, Known: known},
 		ArmTimer{View: v, Timer: TimerLeader}, ArmTimer{View: v, Timer: TimerCertification})

@@ -62,7 +62,7 @@ func (m *Machine) resume() {
 			start = max(start, v+1)
 		}
 	}
-	m.enter(start)
+	m.enterView(start)
 	for v := m.floor.View + 1; v <= m.top; v++ {
 		s := m.views[v]
 		if s == nil {

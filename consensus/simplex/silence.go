@@ -47,9 +47,9 @@ func (s *silence) hear(p beacon.Participant) {
 	}
 }
 
-// next ends the view, and with it the period if a quorum was heard; we are one of
+// endView ends the view, and with it the period if a quorum was heard; we are one of
 // it.
-func (s *silence) next() {
+func (s *silence) endView() {
 	if s.skip.After == 0 || s.count+1 < s.skip.Quorum {
 		return
 	}

@@ -87,14 +87,14 @@ func (t *Tally) add(v Vote, verified bool) (Conflict, bool) {
 	if b == nil {
 		return Conflict{}, false
 	}
-	if old, ok := b.polls[v.Kind].find(v.Signer); ok {
+	if old, ok := b.polls[v.Kind].voteOf(v.Signer); ok {
 		if old.vote == v || old.spoiled {
 			return Conflict{}, false
 		}
 		return Conflict{First: old.vote, Second: v}, true
 	}
 	for k := range b.polls {
-		other, said := b.polls[k].find(v.Signer)
+		other, said := b.polls[k].voteOf(v.Signer)
 		if said && attest.Contradicts(other.vote.Kind, other.vote.Proposal, v.Kind, v.Proposal) {
 			return Conflict{First: other.vote, Second: v}, true
 		}
@@ -115,29 +115,29 @@ func (t *Tally) Count(v chain.View, k Kind, judge Judge) (c Certificate, ok bool
 	p := &b.polls[k]
 	for _, s := range p.subjects {
 		for len(s.verified)+len(s.waiting) >= t.quorum {
-			q := s.next(t.quorum)
+			q := s.nextQuorum(t.quorum)
 			q.Seed = b.seed
 			c, spoiled, err := judge(q)
 			if err != nil || len(spoiled) == 0 {
 				return c, err == nil, bad, err
 			}
-			bad = append(bad, p.settle(s, q, spoiled)...)
+			bad = append(bad, p.resolveQuorum(s, q, spoiled)...)
 		}
 	}
 	return Certificate{}, false, bad, nil
 }
 
-// next returns the quorum to be judged.
-func (s *subject) next(size int) Quorum {
+// nextQuorum returns the quorum to be judged.
+func (s *subject) nextQuorum(size int) Quorum {
 	sure := min(len(s.verified), size)
 	votes := make([]Vote, 0, size)
 	votes = append(append(votes, s.verified[:sure]...), s.waiting[:size-sure]...)
 	return Quorum{Votes: votes, Sure: sure, Doubt: s.doubted}
 }
 
-// settle takes the verdict on the votes of q that were waiting: those at the
+// resolveQuorum takes the verdict on the votes of q that were waiting: those at the
 // positions spoiled are bad. It returns their signers.
-func (p *poll) settle(s *subject, q Quorum, spoiled []int) (bad []beacon.Participant) {
+func (p *poll) resolveQuorum(s *subject, q Quorum, spoiled []int) (bad []beacon.Participant) {
 	s.waiting = s.waiting[len(q.Votes)-q.Sure:]
 	s.doubted = true
 	for i := q.Sure; i < len(q.Votes); i++ {
@@ -200,7 +200,7 @@ func (t *Tally) Advance(low chain.View) {
 	t.low = max(t.low, low)
 }
 
-func (p *poll) find(signer beacon.Participant) (slot, bool) {
+func (p *poll) voteOf(signer beacon.Participant) (slot, bool) {
 	i, ok := p.search(signer)
 	if !ok {
 		return slot{}, false

@@ -54,16 +54,16 @@ func (a *auditor) vote(v *validator, vote simplex.Vote) {
 		return old, ok
 	}
 	if old, ok := at(vote.Kind); ok && old != vote {
-		a.net.fail("validator %d signs two %s of view %d", v.id, vote.Kind, view)
+		a.net.recordBreach("validator %d signs two %s of view %d", v.id, vote.Kind, view)
 	}
 	a.votes[voteKey{v.id, view, vote.Kind}] = vote
 	notarize, notarized := at(simplex.Notarize)
 	finalize, finalized := at(simplex.Finalize)
 	if _, nullified := at(simplex.Nullify); nullified && finalized {
-		a.net.fail("validator %d nullifies and finalizes view %d", v.id, view)
+		a.net.recordBreach("validator %d nullifies and finalizes view %d", v.id, view)
 	}
 	if notarized && finalized && notarize.Proposal != finalize.Proposal {
-		a.net.fail("validator %d notarizes one block and finalizes another in view %d", v.id, view)
+		a.net.recordBreach("validator %d notarizes one block and finalizes another in view %d", v.id, view)
 	}
 }
 
@@ -71,14 +71,14 @@ func (a *auditor) vote(v *validator, vote simplex.Vote) {
 func (a *auditor) certificate(v *validator, c simplex.Certificate) {
 	view := c.Proposal.Round.View
 	if len(v.scheme.BadCertificates([]simplex.Certificate{c})) > 0 {
-		a.net.fail("bad %s of view %d accepted", c.Kind, view)
+		a.net.recordBreach("bad %s of view %d accepted", c.Kind, view)
 	}
 	if seed, ok := a.seeds[view]; ok && seed != c.Seed {
-		a.net.fail("two seeds of view %d", view)
+		a.net.recordBreach("two seeds of view %d", view)
 	}
 	a.seeds[view] = c.Seed
 	if old, ok := a.certs[certKey{view, c.Kind}]; ok && old != c.Proposal {
-		a.net.fail("two %s certificates of view %d", c.Kind, view)
+		a.net.recordBreach("two %s certificates of view %d", c.Kind, view)
 	}
 	key := certKey{view, c.Kind}
 	a.certs[key] = c.Proposal
@@ -89,10 +89,10 @@ func (a *auditor) certificate(v *validator, c simplex.Certificate) {
 	finalized, f := a.certs[certKey{view, simplex.Finalize}]
 	_, null := a.certs[certKey{view, simplex.Nullify}]
 	if f && null {
-		a.net.fail("view %d is finalized and nullified", view)
+		a.net.recordBreach("view %d is finalized and nullified", view)
 	}
 	if n && f && notarized != finalized {
-		a.net.fail("view %d: one block notarized, another finalized", view)
+		a.net.recordBreach("view %d: one block notarized, another finalized", view)
 	}
 	if n && null && !a.closed[view] {
 		a.closed[view] = true
@@ -110,17 +110,17 @@ func (a *auditor) final(v *validator) {
 	switch {
 	case height <= len(a.chain):
 		if a.chain[height-1] != p {
-			a.net.fail("validator %d disagrees at height %d", v.id, height)
+			a.net.recordBreach("validator %d disagrees at height %d", v.id, height)
 		}
 	case height == len(a.chain)+1:
 		a.chain = append(a.chain, p)
 	default:
-		a.net.fail("validator %d skips to height %d", v.id, height)
+		a.net.recordBreach("validator %d skips to height %d", v.id, height)
 	}
 }
 
-// fail records the first breach.
-func (n *network) fail(format string, args ...any) {
+// recordBreach records the first breach.
+func (n *network) recordBreach(format string, args ...any) {
 	if n.err == nil {
 		n.err = fmt.Errorf("at %v: %w", n.now, fmt.Errorf(format, args...))
 	}

@@ -62,7 +62,7 @@ func TestCommitteeWithRealKeys(t *testing.T) {
 		v.scheme = timed{v.scheme, &s}
 	}
 	w := &world{t, n}
-	w.begin()
+	w.startAll()
 	began := cpuTime()
 	w.until("all views", time.Hour, func() bool { return w.viewsNow()[0] > chain.View(*committeeViews) })
 	cpu := cpuTime() - began

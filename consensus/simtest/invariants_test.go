@@ -49,7 +49,7 @@ func TestInvariantsSeeBreaches(t *testing.T) {
 			t.Fatal(err)
 		}
 		w := &world{t, n}
-		w.begin()
+		w.startAll()
 		w.all(12, time.Minute)
 		if w.ledger.inspect(); w.err != nil {
 			t.Fatalf("a good run: %v", w.err)

@@ -180,15 +180,15 @@ func (n *network) arrive(from, to *validator, m message) {
 	if !to.up {
 		return
 	}
-	n.record(byte(to.node), m.encode())
+	n.hashIn(byte(to.node), m.encode())
 	if !to.waits(from, m) {
 		to.receive(from, m)
 		to.turn()
 	}
 }
 
-// record takes something into the audit hash.
-func (n *network) record(who byte, what []byte) {
+// hashIn takes something into the audit hash.
+func (n *network) hashIn(who byte, what []byte) {
 	var head [9]byte
 	head[0] = who
 	for i := range 8 {

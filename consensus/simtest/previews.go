@@ -89,7 +89,7 @@ func (v *validator) executing(p simplex.Proposal, body []byte) time.Duration {
 		}
 		v.net.report.PreviewsUsed++
 		if d.standing.at != timeOf(body) || !bytes.Equal(binary.BigEndian.AppendUint64(nil, d.standing.height), body[placeBytes-16:placeBytes-8]) {
-			v.net.fail("validator %d: a preview foretold another block of view %d", v.id, p.Round.View)
+			v.net.recordBreach("validator %d: a preview foretold another block of view %d", v.id, p.Round.View)
 		}
 		return max(0, d.done-v.net.now)
 	}

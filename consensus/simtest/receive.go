@@ -63,7 +63,7 @@ func (v *validator) receiveVote(from beacon.Participant, vote simplex.Vote, m me
 		return
 	}
 	view := vote.Proposal.Round.View
-	v.step(simplex.VoteSeen{From: from, View: view, Kind: vote.Kind})
+	v.queueEvent(simplex.VoteSeen{From: from, View: view, Kind: vote.Kind})
 	if view <= v.machine.Floor().View || view > v.machine.View()+1 {
 		return
 	}
@@ -78,7 +78,7 @@ func (v *validator) receiveVote(from beacon.Participant, vote simplex.Vote, m me
 	case known && who != from:
 	case m.block != nil:
 		v.arrived(vote.Proposal, v.at(vote.Proposal), from, m.block)
-		v.step(simplex.ProposalReceived{From: from, Proposal: vote.Proposal})
+		v.queueEvent(simplex.ProposalReceived{From: from, Proposal: vote.Proposal})
 	case m.parcel != nil:
 		v.receiveOwnShard(from, vote.Proposal, m.parcel)
 	}
@@ -145,7 +145,7 @@ func (v *validator) wrong(p simplex.Proposal, b *block) {
 	b.bytes, b.asked = nil, false
 	if x := b.verifying; x != nil && b.supplier == x.Leader {
 		b.verifying = nil
-		v.step(simplex.Verified{View: p.Round.View, Payload: p.Payload})
+		v.queueEvent(simplex.Verified{View: p.Round.View, Payload: p.Payload})
 	}
 	if b.certify != nil {
 		v.fetch(p.Round.View, 0)
@@ -155,10 +155,10 @@ func (v *validator) wrong(p simplex.Proposal, b *block) {
 // certificate passes a good certificate on to the machine.
 func (v *validator) certificate(c simplex.Certificate) {
 	v.tally.Close(c)
-	v.step(simplex.CertificateReceived{Certificate: c})
+	v.queueEvent(simplex.CertificateReceived{Certificate: c})
 }
 
-func (v *validator) count() {
+func (v *validator) assembleCertificates() {
 	polls := v.polls
 	v.polls = nil
 	for _, p := range polls {
@@ -167,14 +167,14 @@ func (v *validator) count() {
 			v.ban(signer)
 		}
 		if err != nil {
-			v.net.fail("validator %d: %w", v.id, err)
+			v.net.recordBreach("validator %d: %w", v.id, err)
 			return
 		}
 		if !ok {
 			continue
 		}
 		if len(v.scheme.BadCertificates([]simplex.Certificate{c})) > 0 {
-			v.net.fail("validator %d made a bad %s of view %d", v.id, p.kind, p.view)
+			v.net.recordBreach("validator %d made a bad %s of view %d", v.id, p.kind, p.view)
 			return
 		}
 		v.certificate(c)
@@ -263,7 +263,7 @@ func (v *validator) ask(w *want) {
 		})
 		return
 	}
-	v.forget(w)
+	v.dropWant(w)
 }
 
 // overdue turns to the next peer for a want that was not served in time.
@@ -271,13 +271,13 @@ func (v *validator) overdue(w *want) {
 	switch {
 	case !slices.Contains(v.wants, w):
 	case v.has(w.view, w.below) || w.tries >= v.set.Len():
-		v.forget(w)
+		v.dropWant(w)
 	default:
 		v.ask(w)
 	}
 }
 
-func (v *validator) forget(w *want) {
+func (v *validator) dropWant(w *want) {
 	v.wants = slices.DeleteFunc(v.wants, func(o *want) bool { return o == w })
 }
 
@@ -324,13 +324,13 @@ func (v *validator) accuse(c simplex.Conflict) {
 	}
 	v.net.report.Evidence++
 	if who, _ := v.set.Find(proof.Accused); v.net.honest(who) {
-		v.net.fail("evidence convicts honest validator %d", who)
+		v.net.recordBreach("evidence convicts honest validator %d", who)
 	}
 }
 
 func (v *validator) ban(p beacon.Participant) {
 	if v.net.honest(p) && v.player == nil {
-		v.net.fail("validator %d bans honest validator %d", v.id, p)
+		v.net.recordBreach("validator %d bans honest validator %d", v.id, p)
 		return
 	}
 	v.net.report.Bans++

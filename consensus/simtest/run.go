@@ -143,7 +143,7 @@ func Run(cfg Config) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
-	n.begin()
+	n.startAll()
 	if cfg.SplitEvery > 0 {
 		n.after(n.between(0, cfg.SplitEvery), n.split)
 	}
@@ -156,7 +156,7 @@ func Run(cfg Config) (Report, error) {
 	before := n.heights()
 	n.runUntil(cfg.Faults + cfg.Quiet)
 	n.liveness(before)
-	n.finish()
+	n.closeReport()
 	return n.report, n.err
 }
 
@@ -204,8 +204,8 @@ func newNetwork(cfg Config) (*network, error) {
 	return n, nil
 }
 
-// begin starts everybody who is not to be started later.
-func (n *network) begin() {
+// startAll starts everybody who is not to be started later.
+func (n *network) startAll() {
 	for _, v := range n.validators {
 		if !slices.Contains(n.cfg.Stopped, v.id) {
 			n.after(n.between(0, 100*time.Millisecond), v.start)
@@ -235,7 +235,7 @@ func (n *network) liveness(before []int) {
 			lag = 20 // it fetches what validators get, and some answers are lies
 		}
 		if v.player == nil && (!v.up || height < before[i]+3 || height < tip-lag) {
-			n.fail("validator %d (up: %v) has %d blocks in view %d, %d when the faults ended, the longest chain %d: %w",
+			n.recordBreach("validator %d (up: %v) has %d blocks in view %d, %d when the faults ended, the longest chain %d: %w",
 				i, v.up, height, v.machine.View(), before[i], tip, errNoProgress)
 		}
 	}
@@ -243,8 +243,8 @@ func (n *network) liveness(before []int) {
 
 var errNoProgress = errors.New("no progress in a sound network")
 
-// finish looks at all that was said and closes the report.
-func (n *network) finish() {
+// closeReport looks at all that was said and closes the report.
+func (n *network) closeReport() {
 	n.ledger.inspect()
 	n.report.Margins = n.ledger.margins.report(n.ledger)
 	n.report.Audit = n.audit.Sum256()

@@ -415,7 +415,7 @@ func TestScenario25Hailstorm(t *testing.T) {
 		}
 		w.all(10, time.Minute)
 		w.clean()
-		w.finish()
+		w.closeReport()
 		return w.report.Audit
 	}
 	if first, second := play(), play(); first != second {

@@ -115,7 +115,7 @@ func (v *validator) codeword(b *block) *shards.Codeword {
 			b.codeword, err = v.app.code.Encode(body)
 		}
 		if err != nil {
-			v.net.fail("validator %d: encode own block: %w", v.id, err)
+			v.net.recordBreach("validator %d: encode own block: %w", v.id, err)
 		}
 	}
 	return b.codeword
@@ -152,11 +152,11 @@ func (v *validator) receiveOwnShard(from beacon.Participant, p simplex.Proposal,
 	}
 	a, err := v.pool.Offer(from, p.Round, p.Payload, parcel)
 	if err != nil {
-		v.refuse(from)
+		v.banSender(from)
 		return
 	}
 	if a != nil {
-		v.step(simplex.ProposalReceived{From: from, Proposal: p})
+		v.queueEvent(simplex.ProposalReceived{From: from, Proposal: p})
 		v.rebuild(a)
 	}
 }
@@ -172,7 +172,7 @@ func (v *validator) receiveShardRelay(from beacon.Participant, p simplex.Proposa
 	}
 	a, err := v.pool.Relay(from, p.Round, p.Payload, parcel)
 	if err != nil {
-		v.refuse(from)
+		v.banSender(from)
 		return
 	}
 	if a != nil {
@@ -180,8 +180,8 @@ func (v *validator) receiveShardRelay(from beacon.Participant, p simplex.Proposa
 	}
 }
 
-// refuse bans the sender of a shard that no honest validator sends.
-func (v *validator) refuse(from beacon.Participant) {
+// banSender bans the sender of a shard that no honest validator sends.
+func (v *validator) banSender(from beacon.Participant) {
 	v.net.report.ShardsRefused++
 	v.ban(from)
 }
@@ -198,7 +198,7 @@ func (v *validator) glance(x simplex.RequestVerify) bool {
 		b.verifying = &x
 		v.rebuild(a)
 	}
-	v.step(simplex.Verified{View: x.Proposal.Round.View, Payload: x.Proposal.Payload, OK: ok})
+	v.queueEvent(simplex.Verified{View: x.Proposal.Round.View, Payload: x.Proposal.Payload, OK: ok})
 	return true
 }
 
@@ -242,14 +242,14 @@ func (v *validator) rebuild(a *shards.Assembly) {
 			v.net.report.NotCodeword++
 			v.net.ledger.codeword(v, a.Digest, false)
 			b.judged, b.valid = true, false
-			v.tell(p, b)
+			v.reportVerdict(p, b)
 		case err != nil:
-			v.net.fail("validator %d: rebuild: %w", v.id, err)
+			v.net.recordBreach("validator %d: rebuild: %w", v.id, err)
 		default:
 			v.net.report.BlocksRebuilt++
 			v.net.ledger.codeword(v, a.Digest, true)
 			b.bytes, b.rebuilt = block, true
-			v.judge(p, parent, b)
+			v.verifyOnce(p, parent, b)
 		}
 		v.turn()
 	})
@@ -285,7 +285,7 @@ func (v *validator) replayShard(rec []byte) {
 		}
 	}
 	if err != nil {
-		v.net.fail("validator %d: replay shard: %w", v.id, err)
+		v.net.recordBreach("validator %d: replay shard: %w", v.id, err)
 	}
 }
 
@@ -296,7 +296,7 @@ func (a *auditor) codeword(v *validator, digest chain.Hash, good bool) {
 		return
 	}
 	if before, ok := a.codewords[digest]; ok && before != good {
-		a.net.fail("validator %d finds the shards of %v a codeword: %v; another did not agree", v.id, digest, good)
+		a.net.recordBreach("validator %d finds the shards of %v a codeword: %v; another did not agree", v.id, digest, good)
 	}
 	a.codewords[digest] = good
 }

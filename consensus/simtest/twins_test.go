@@ -77,7 +77,7 @@ func playTwins(t *testing.T, cfg Config, rounds []round, more int) Report {
 	}
 	w := &world{t, n}
 	w.script(rounds)
-	w.begin()
+	w.startAll()
 	// Certificates and answers of the adversarial views stay on their side until
 	// every honest node had its timeouts in each of them.
 	w.runUntil(time.Duration(len(rounds)) * (certificationTimeout + retryInterval))
@@ -88,7 +88,7 @@ func playTwins(t *testing.T, cfg Config, rounds []round, more int) Report {
 			t.Errorf("honest validator %d is banned", p)
 		}
 	}
-	w.finish()
+	w.closeReport()
 	w.sound()
 	return w.report
 }

@@ -112,7 +112,7 @@ func (v *validator) start() {
 	for _, rec := range v.disk.journal {
 		v.replay(rec)
 	}
-	v.step(simplex.Resumed{})
+	v.queueEvent(simplex.Resumed{})
 	v.turn()
 }
 
@@ -141,7 +141,7 @@ func (v *validator) replay(rec []byte) {
 	if rec[0] == 'B' {
 		round, rest, err := attest.ReadRound(rec[2:])
 		if err != nil {
-			v.net.fail("replay block: %w", err)
+			v.net.recordBreach("replay block: %w", err)
 			return
 		}
 		key := blockKey{view: round.View}
@@ -151,7 +151,7 @@ func (v *validator) replay(rec []byte) {
 	}
 	r, err := simplex.DecodeRecord(rec)
 	if err != nil {
-		v.net.fail("replay: %w", err)
+		v.net.recordBreach("replay: %w", err)
 		return
 	}
 	switch r := r.(type) {
@@ -162,7 +162,7 @@ func (v *validator) replay(rec []byte) {
 	}
 	for _, effect := range v.machine.Step(simplex.Replayed{Record: r}) {
 		if halt, ok := effect.(simplex.Halt); ok {
-			v.net.fail("validator %d: replay: %w", v.id, halt.Err)
+			v.net.recordBreach("validator %d: replay: %w", v.id, halt.Err)
 		}
 	}
 }
@@ -171,7 +171,7 @@ func (v *validator) replay(rec []byte) {
 func (v *validator) crash(down time.Duration) {
 	v.up = false
 	v.net.report.Crashes++
-	v.net.record(byte(v.node), []byte("crash"))
+	v.net.hashIn(byte(v.node), []byte("crash"))
 	if v.net.chance(v.net.cfg.Rollback) && v.node == len(v.net.validators)-1 {
 		v.net.report.Rollbacks++
 		v.disk.journal = v.disk.journal[:v.net.rng.IntN(len(v.disk.journal)+1)]
@@ -193,7 +193,7 @@ func (v *validator) later(d time.Duration, f func()) {
 	})
 }
 
-func (v *validator) step(e simplex.Event) { v.events = append(v.events, e) }
+func (v *validator) queueEvent(e simplex.Event) { v.events = append(v.events, e) }
 
 // turn does what the events in line lead to, with one sync. A crash can come
 // before the sync, after it, or between two messages that leave.
@@ -203,10 +203,10 @@ func (v *validator) turn() {
 			e := v.events[0]
 			v.events = v.events[1:]
 			for _, effect := range v.machine.Step(e) {
-				v.take(effect)
+				v.applyLocal(effect)
 			}
 		}
-		v.count()
+		v.assembleCertificates()
 	}
 	out := v.outgoing
 	v.outgoing = nil
@@ -279,17 +279,17 @@ func finalities(out []simplex.Effect) (n int) {
 	return n
 }
 
-// take does the part of an effect that stays here.
-func (v *validator) take(effect simplex.Effect) {
+// applyLocal does the part of an effect that stays here.
+func (v *validator) applyLocal(effect simplex.Effect) {
 	switch x := effect.(type) {
 	case simplex.Persist:
-		v.keep(x.Record)
+		v.persist(x.Record)
 		return
 	case simplex.Broadcast:
 		v.tally.AddOwn(x.Vote)
 		v.polls = append(v.polls, poll{x.Vote.Proposal.Round.View, x.Vote.Kind})
 	case simplex.EnterView:
-		v.net.record(byte(v.node), x.Round.Append([]byte("enter")))
+		v.net.hashIn(byte(v.node), x.Round.Append([]byte("enter")))
 		for i := range v.armed {
 			v.armed[i]++
 		}
@@ -304,7 +304,7 @@ func (v *validator) take(effect simplex.Effect) {
 	case simplex.RequestCertify:
 		if b := v.at(x.Proposal); b.judged { // it is answered in this turn
 			b.certify = &x
-			v.tell(x.Proposal, b)
+			v.reportVerdict(x.Proposal, b)
 			return
 		}
 	case simplex.Finalized:
@@ -318,14 +318,14 @@ func (v *validator) take(effect simplex.Effect) {
 		v.ban(x.From)
 		return
 	case simplex.Halt:
-		v.net.fail("validator %d in view %d: %w", v.id, v.machine.View(), x.Err)
+		v.net.recordBreach("validator %d in view %d: %w", v.id, v.machine.View(), x.Err)
 		return
 	}
 	v.outgoing = append(v.outgoing, effect)
 }
 
-// keep writes a record, and before a vote or verdict the block it is about.
-func (v *validator) keep(r simplex.Record) {
+// persist writes a record, and before a vote or verdict the block it is about.
+func (v *validator) persist(r simplex.Record) {
 	switch r := r.(type) {
 	case simplex.Vote:
 		if r.Kind == simplex.Notarize {
@@ -367,7 +367,7 @@ func (v *validator) arm(x simplex.ArmTimer) {
 			} else {
 				v.net.report.Timeouts++
 			}
-			v.step(simplex.TimerFired(x))
+			v.queueEvent(simplex.TimerFired(x))
 			v.turn()
 		}
 	})
@@ -398,7 +398,7 @@ func (v *validator) release(effect simplex.Effect) {
 	case simplex.BroadcastCertificate:
 		v.net.ledger.certificate(v, x.Certificate)
 		if v.player == nil && v.disk.forgets(x.Certificate) {
-			v.net.fail("validator %d sends a %s of view %d that rests on a vote it could forget", v.id, x.Certificate.Kind, x.Certificate.Proposal.Round.View)
+			v.net.recordBreach("validator %d sends a %s of view %d that rests on a vote it could forget", v.id, x.Certificate.Kind, x.Certificate.Proposal.Round.View)
 		}
 		v.broadcast(message{certificate: &x.Certificate})
 	case simplex.Fetch:
@@ -412,7 +412,7 @@ func (v *validator) release(effect simplex.Effect) {
 	case simplex.RequestVerify:
 		b := v.at(x.Proposal)
 		b.verifying = &x
-		v.judge(x.Proposal, x.Parent, b)
+		v.verifyOnce(x.Proposal, x.Parent, b)
 	case simplex.RequestCertify:
 		b := v.at(x.Proposal)
 		b.certify = &x
@@ -424,7 +424,7 @@ func (v *validator) release(effect simplex.Effect) {
 			v.fetch(x.Proposal.Round.View, 0)
 			return
 		}
-		v.judge(x.Proposal, x.Parent, b)
+		v.verifyOnce(x.Proposal, x.Parent, b)
 	case simplex.Finalized:
 		v.finalize(x)
 	default:
@@ -510,15 +510,15 @@ func (v *validator) build(x simplex.RequestProposal, salt byte) {
 		b := v.at(simplex.Proposal{Round: x.Round, Payload: digest})
 		b.codeword = lie
 		b.bytes, b.own, b.judged, b.valid = body, true, true, true
-		v.step(simplex.ProposalReady{View: x.Round.View, Payload: digest})
+		v.queueEvent(simplex.ProposalReady{View: x.Round.View, Payload: digest})
 		v.turn()
 	})
 }
 
-// judge has the application look at a block, once, for some time.
-func (v *validator) judge(p simplex.Proposal, parent simplex.Parent, b *block) {
+// verifyOnce has the application look at a block, once, for some time.
+func (v *validator) verifyOnce(p simplex.Proposal, parent simplex.Parent, b *block) {
 	if b.judged {
-		v.tell(p, b)
+		v.reportVerdict(p, b)
 		return
 	}
 	if b.asked {
@@ -533,21 +533,21 @@ func (v *validator) judge(p simplex.Proposal, parent simplex.Parent, b *block) {
 		}
 		b.judged = true
 		b.valid = v.app.execute(p, parent, b.bytes)
-		v.tell(p, b)
+		v.reportVerdict(p, b)
 		v.turn()
 	})
 }
 
-func (v *validator) tell(p simplex.Proposal, b *block) {
+func (v *validator) reportVerdict(p simplex.Proposal, b *block) {
 	if b.verifying != nil {
 		b.verifying = nil
 		early := !b.rebuilt && v.early(b.bytes)
-		v.step(simplex.Verified{View: p.Round.View, Payload: p.Payload, OK: b.valid && !early})
+		v.queueEvent(simplex.Verified{View: p.Round.View, Payload: p.Payload, OK: b.valid && !early})
 	}
 	if b.certify != nil {
 		b.certify = nil
 		ok := b.valid && (v.net.rejects == nil || !v.net.rejects(p))
-		v.step(simplex.Certified{View: p.Round.View, Payload: p.Payload, OK: ok})
+		v.queueEvent(simplex.Certified{View: p.Round.View, Payload: p.Payload, OK: ok})
 	}
 }
 
@@ -568,7 +568,7 @@ func (v *validator) deliver() {
 		next := applied{own: x.Chain[0]}
 		next.body = v.at(next.own.Proposal).bytes
 		if err := v.app.apply(next); err != nil {
-			v.net.fail("validator %d: %w", v.id, err)
+			v.net.recordBreach("validator %d: %w", v.id, err)
 			return
 		}
 		v.net.ledger.certificate(v, x.Certificate)

@@ -27,7 +27,7 @@ func enact(t *testing.T, cfg Config) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	n.begin()
+	n.startAll()
 	w := &world{t, n}
 	t.Cleanup(func() {
 		w.ledger.inspect()
