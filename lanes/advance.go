@@ -76,13 +76,13 @@ func (s *pool) refreshAll(accounts []moved) error {
 			continue
 		}
 		for _, tx := range m.txs {
-			if at, ok := from.find(tx.Tx.Nonce); ok && from.waiting[at].tx.Hash == tx.Hash {
+			if at, ok := from.indexOf(tx.Tx.Nonce); ok && from.waiting[at].tx.Hash == tx.Hash {
 				from.waiting[at].final = true
 			}
 		}
 		if m.read {
 			if from.account != m.at {
-				h.leave(h.refresh(m.addr, m.at))
+				h.countRefreshed(h.refresh(m.addr, m.at))
 			}
 			continue
 		}

@@ -78,7 +78,7 @@ func (k *picker) takeAhead(lane chain.LaneID, l level, seq uint64) {
 		switch {
 		case !k.fits(e, &c):
 			k.miss(e, &c)
-		case k.take(e.of, e):
+		case k.include(e.of, e):
 			k.queueAhead(e.of, e.nonce+1) // one of an earlier lane is queued there and never met
 		}
 	}

@@ -65,7 +65,7 @@ func (k *picker) mayCall(s *sender, e *entry, c *count) bool {
 	most := k.req.Params.Actor.BlockCycles / tightPart
 	if tight = tight && unused > most; tight || of.need() > left {
 		if !tight && !c.guess && of.unused > most && unused <= most {
-			k.called.note(*e.calls.Actor)
+			k.called.countCall(*e.calls.Actor)
 		}
 		k.overcommit(s, e, left)
 		return false
@@ -77,7 +77,7 @@ func (k *picker) mayCall(s *sender, e *entry, c *count) bool {
 	return true
 }
 
-func (c *called) note(actor chain.Address) {
+func (c *called) countCall(actor chain.Address) {
 	if c.tight == nil {
 		c.tight = map[chain.Address]struct{}{}
 	}

@@ -223,7 +223,7 @@ func (k *picker) takeLate(e *entry) error {
 		return nil // it found no room, and its sender's account was not read
 	}
 	for i := s.pick.nonce - s.Nonce; s.pick.nonce > e.nonce && i < uint64(len(s.waiting)); i++ {
-		if next := s.waiting[i]; next.lane != e.lane || next.level < levelBarred || !k.take(s, next) {
+		if next := s.waiting[i]; next.lane != e.lane || next.level < levelBarred || !k.include(s, next) {
 			break
 		}
 	}

@@ -196,7 +196,7 @@ func (x *extremes) block() {
 			}
 			tx := &chain.VerifiedTx{Tx: &chain.Tx{Nonce: at.Nonce}, Sender: from, Hash: chain.Hash{0xff, byte(x.rng.IntN(256))}}
 			if s := x.pool.shardOf(from).senders[from]; s != nil && x.rng.IntN(2) == 0 {
-				if i, ok := s.find(at.Nonce); ok {
+				if i, ok := s.indexOf(at.Nonce); ok {
 					tx = s.waiting[i].tx
 				}
 			}
@@ -352,7 +352,7 @@ func (x *extremes) executable(req *PackRequest) (out []*entry) {
 		}
 		at, _ := req.account(from)
 		lane := chain.LaneID(0)
-		for i, found := s.find(at.Nonce); found && i < len(s.waiting); i++ {
+		for i, found := s.indexOf(at.Nonce); found && i < len(s.waiting); i++ {
 			e := s.waiting[i]
 			base := req.BaseFees[e.lane]
 			if e.nonce != at.Nonce || e.level < levelBarred || e.lane < lane || e.cost > at.Spendable ||

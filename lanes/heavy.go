@@ -23,7 +23,7 @@ func (h *heavies) add(e *entry) {
 func (h *heavies) remove(e *entry) {
 	h.by[e.low].remove(e)
 	h.over[e.low] -= e.over
-	if len(h.by[e.low].list()) == 0 {
+	if len(h.by[e.low].remaining()) == 0 {
 		h.filled &^= 1 << e.low
 	}
 	e.weighed = false
@@ -129,7 +129,7 @@ type newestHeavies struct {
 
 func (s *pool) heaviest(lane chain.LaneID, l level) (t newestHeavies) {
 	for i := range s.shards {
-		if list := s.shards[i].lanes[lane].heavy.by[l].list(); len(list) > 0 {
+		if list := s.shards[i].lanes[lane].heavy.by[l].remaining(); len(list) > 0 {
 			t.rest[t.n] = list
 			t.n++
 		}

@@ -102,13 +102,13 @@ func (h *shard) checkHeavies(t testing.TB) {
 		}
 		for l := range want {
 			last := uint64(0)
-			for _, a := range q.by[l].list() {
+			for _, a := range q.by[l].remaining() {
 				if a.seq <= last || a.e.seq != a.seq || int(a.e.low) != l || h.byHash[a.e.tx.Hash] != a.e {
 					t.Fatalf("lane %d: seq %d behind %d among what is worth %d", lane, a.seq, last, l)
 				}
 				last = a.seq
 			}
-			if n := len(q.by[l].list()); n != want[l].n || q.over[l] != want[l].over || (n > 0) != (q.filled>>l&1 == 1) {
+			if n := len(q.by[l].remaining()); n != want[l].n || q.over[l] != want[l].over || (n > 0) != (q.filled>>l&1 == 1) {
 				t.Fatalf("lane %d: %d of %d bytes are worth %d, want %+v", lane, n, q.over[l], l, want[l])
 			}
 		}

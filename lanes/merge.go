@@ -37,7 +37,7 @@ type arrivals struct {
 func (a *arrivals) gather(s *pool, lane chain.LaneID, l level) {
 	a.shards, a.span = 0, stretchBitsMin
 	for i := range s.shards {
-		if list := s.shards[i].lanes[lane].turns[l].list(); len(list) > 0 {
+		if list := s.shards[i].lanes[lane].turns[l].remaining(); len(list) > 0 {
 			a.rest[a.shards] = list
 			a.shards++
 		}
@@ -109,9 +109,9 @@ func (a *arrivals) sort(first uint64) []arrival {
 	return a.sorted
 }
 
-// forget lets go of the entries, which may leave the pool, and of memory that
+// reset lets go of the entries, which may leave the pool, and of memory that
 // only an unusual pool needs.
-func (a *arrivals) forget() {
+func (a *arrivals) reset() {
 	clear(a.rest[:])
 	for _, kept := range []*[]arrival{&a.drawn, &a.sorted} {
 		if cap(*kept) > stretchKept {

@@ -16,7 +16,7 @@ import (
 func (s *pool) pick(req *PackRequest) (order.Selection, error) {
 	s.holdAll()
 	defer s.releaseAll()
-	defer s.merge.forget()
+	defer s.merge.reset()
 	if req.Doubt {
 		s.believe(req.Used)
 	}
@@ -160,13 +160,13 @@ func (k *picker) meet(e *entry) error {
 			return err
 		}
 	}
-	if !k.take(s, e) && e.nonce >= s.pick.nonce || !e.anchors {
+	if !k.include(s, e) && e.nonce >= s.pick.nonce || !e.anchors {
 		return nil
 	}
 	// Runnable ones have no gap between them.
 	for _, next := range s.waiting[e.nonce-s.Nonce+1:] {
 		k.looked++
-		if next.anchor != e || next.nonce >= s.pick.nonce && !k.take(s, next) {
+		if next.anchor != e || next.nonce >= s.pick.nonce && !k.include(s, next) {
 			return nil
 		}
 	}
@@ -192,11 +192,11 @@ func (k *picker) read(s *sender, addr chain.Address) (err error) {
 	return nil
 }
 
-// take adds e to the block if the rules that the verifier applies let it
+// include adds e to the block if the rules that the verifier applies let it
 // (fees.CheckSender; what cannot change was judged at admission). Lanes come in
 // block order, so a predecessor that was taken stands in the same or an earlier
 // segment (resolution 11.15).
-func (k *picker) take(s *sender, e *entry) bool {
+func (k *picker) include(s *sender, e *entry) bool {
 	c := k.countOf(e)
 	if e.nonce != s.pick.nonce || s.pick.shut || !k.fits(e, &c) || // fits: for what it anchors, which was not asked yet
 		k.busy(e) || !k.pays(e) || e.cost > s.pick.spendable {

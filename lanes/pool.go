@@ -197,7 +197,7 @@ func (s *pool) admitHoldingAll(h *shard, o *offer, t try) error {
 
 // decide admits an offer or says why not, and counts it.
 func (h *shard) decide(o *offer, at account, holdsAll bool) (crowded bool, err error) {
-	did, err := h.judge(o, at, holdsAll)
+	did, err := h.checkAndAdd(o, at, holdsAll)
 	switch {
 	case did.crowded:
 		return true, nil
@@ -219,7 +219,7 @@ func (h *shard) decide(o *offer, at account, holdsAll bool) (crowded bool, err e
 	return false, err
 }
 
-func (h *shard) judge(o *offer, at account, holdsAll bool) (outcome, error) {
+func (h *shard) checkAndAdd(o *offer, at account, holdsAll bool) (outcome, error) {
 	switch {
 	case h.byHash[o.Tx.Hash] != nil:
 		return outcome{}, ErrKnown
@@ -251,7 +251,7 @@ func (h *shard) account(addr chain.Address) (account, error) {
 		if h.all.heads == heads {
 			if err == nil && h.senders[addr] != nil {
 				h.all.targets.mu.Lock()
-				h.leave(h.refresh(addr, at))
+				h.countRefreshed(h.refresh(addr, at))
 				h.all.targets.mu.Unlock()
 			}
 			return at, err
@@ -266,7 +266,7 @@ func (h *shard) accountNow(addr chain.Address) (account, error) {
 	}
 	at, err := h.all.head.account(addr)
 	if err == nil {
-		h.leave(h.refresh(addr, at))
+		h.countRefreshed(h.refresh(addr, at))
 	}
 	return at, err
 }
@@ -292,7 +292,7 @@ func (s *pool) reprice(base [chain.NumLanes]chain.FeePair, weighsAnew bool) (mov
 			changed = append(changed, lane)
 			s.prices[lane].base = base[lane]
 			s.prices[lane].version++
-			s.lanes[lane].raise(levelQueued) // the next look finds the true floor
+			s.lanes[lane].raiseFloor(levelQueued) // the next look finds the true floor
 		}
 	}
 	for i := range s.shards {
@@ -308,7 +308,7 @@ func (s *pool) adopt(m measures) (weighsAnew bool) {
 		s.targets.adopt(now)
 		for i := range s.shards {
 			for _, e := range s.shards[i].byHash {
-				s.targets.join(e) // in any order: sums
+				s.targets.joinTarget(e) // in any order: sums
 			}
 		}
 	}

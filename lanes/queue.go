@@ -161,7 +161,7 @@ type laneQueue struct {
 
 func (q *laneQueue) insertBefore(e, at *entry, p *pricing) {
 	q.link(e, at, p)
-	q.calls.join(e)
+	q.calls.joinTarget(e)
 }
 
 // link is insertBefore of one whose call is counted already.
@@ -183,13 +183,13 @@ func (q *laneQueue) link(e, at *entry, p *pricing) {
 
 func (q *laneQueue) remove(e *entry) {
 	if e.anchor == e {
-		q.pass(e)
+		q.endTurn(e)
 	}
 	e.anchor, e.anchors = nil, false
 	q.lift(e)
 	f := &q.fifos[e.level]
 	f.remove(e)
-	q.calls.leave(e)
+	q.calls.leaveTarget(e)
 	if f.head == nil {
 		q.filled &^= 1 << e.level
 	}
@@ -259,7 +259,7 @@ func (q *laneQueue) relevel(p *pricing) (movers []*entry) {
 		}
 	}
 	for _, e := range movers {
-		q.calls.join(e)
+		q.calls.joinTarget(e)
 	}
 	return movers
 }

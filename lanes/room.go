@@ -63,8 +63,8 @@ func (s *pool) reserve(e, old *entry) bool {
 	return true
 }
 
-// finish gives back what the change has freed and takes the marks away.
-func (s *pool) finish(e, old *entry) {
+// completeChange gives back what the change has freed and takes the marks away.
+func (s *pool) completeChange(e, old *entry) {
 	_, bytes := demand(e, old)
 	s.lanes[e.lane].held.Add(-(oneChange + uint64(max(-bytes, 0))))
 	if old != nil && old.lane != e.lane {
@@ -126,9 +126,9 @@ func (r *laneRoom) lower(l level) {
 	}
 }
 
-// raise sets the floor to a level that was found by a look at all shards, while
+// raiseFloor sets the floor to a level that was found by a look at all shards, while
 // all of them are held.
-func (r *laneRoom) raise(l level) {
+func (r *laneRoom) raiseFloor(l level) {
 	r.floor.Store((r.floor.Load()>>8+1)<<8 | uint64(l))
 }
 
@@ -154,7 +154,7 @@ func (s *pool) room(of *sender, e, old *entry, worth level) ([]*entry, error) {
 	}
 	filled := s.filled(e.lane)
 	if lowest, ok := lowestFrom(filled, levelQueued); ok {
-		r.raise(lowest)
+		r.raiseFloor(lowest)
 	}
 	var victims []*entry
 	if s.roomLast = 0; bytes > 0 {

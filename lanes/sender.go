@@ -53,8 +53,8 @@ func (s *sender) executable() int {
 	})
 }
 
-// find returns the place of a nonce in waiting and whether it is there.
-func (s *sender) find(nonce uint64) (int, bool) {
+// indexOf returns the place of a nonce in waiting and whether it is there.
+func (s *sender) indexOf(nonce uint64) (int, bool) {
 	if n := len(s.waiting); n == 0 || s.waiting[n-1].nonce < nonce {
 		return n, false
 	}
@@ -86,9 +86,9 @@ func (s *sender) worth(i int, e *entry) level {
 	return least
 }
 
-// check holds a transaction against its sender's nonce chain and balance. old
+// checkChain holds a transaction against its sender's nonce chain and balance. old
 // is the waiting transaction of the same nonce, if there is one.
-func (s *sender) check(tx *chain.VerifiedTx, cost chain.Wei, old *entry, cfg *Config) error {
+func (s *sender) checkChain(tx *chain.VerifiedTx, cost chain.Wei, old *entry, cfg *Config) error {
 	nonce := tx.Tx.Nonce
 	if nonce < s.Nonce {
 		return &NonceTooLowError{Got: nonce, Want: s.Nonce}

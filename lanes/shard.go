@@ -68,12 +68,12 @@ func (h *shard) add(o *offer, at account, holdsAll bool) (outcome, error) {
 	if s == nil {
 		s = &sender{account: at}
 	}
-	i, taken := s.find(tx.Tx.Nonce)
+	i, taken := s.indexOf(tx.Tx.Nonce)
 	var old *entry
 	if taken {
 		old = s.waiting[i]
 	}
-	if err := s.check(tx, cost, old, &h.all.cfg); err != nil {
+	if err := s.checkChain(tx, cost, old, &h.all.cfg); err != nil {
 		return outcome{}, err
 	}
 	e := newEntry(o, s)
@@ -109,7 +109,7 @@ func (h *shard) add(o *offer, at account, holdsAll bool) (outcome, error) {
 		did.evicted = len(victims)
 	}
 	h.insert(s, i, e, old)
-	h.all.finish(e, old)
+	h.all.completeChange(e, old)
 	return did, nil
 }
 
@@ -148,11 +148,11 @@ func (h *shard) insert(s *sender, i int, e, old *entry) {
 	h.byHash[e.tx.Hash] = e
 	h.senders[e.tx.Sender] = s
 	s.noteStop()
-	sure := h.settle(s, i+1)
+	sure := h.updateExecutable(s, i+1)
 	if e.stops && h.barBehind(s, i+1) {
 		sure = len(s.waiting)
 	}
-	h.follow(s, i, sure)
+	h.updateTurns(s, i, sure)
 }
 
 // barBehind bars what stands in tiers from place i on, and reports whether anything did: a
@@ -186,11 +186,11 @@ func (h *shard) push(e *entry) {
 	h.lanes[e.lane].insertBefore(e, nil, &h.all.prices[e.lane])
 }
 
-// settle parks and unparks the waiting transactions from place i on, after the
+// updateExecutable parks and unparks the waiting transactions from place i on, after the
 // chain before them changed. It stops at the first that stays as it is: if that
 // one is queued, so is and was everything after it; if it is executable, the next
 // gap behind it is where it was. It returns the place of that one.
-func (h *shard) settle(s *sender, i int) int {
+func (h *shard) updateExecutable(s *sender, i int) int {
 	for ; i < len(s.waiting); i++ {
 		e := s.waiting[i]
 		executable := e.nonce == s.Nonce+uint64(i)
@@ -213,18 +213,18 @@ func (h *shard) remove(e *entry) {
 	h.all.mark()
 	h.draw()
 	s := e.of
-	i, _ := s.find(e.nonce)
+	i, _ := s.indexOf(e.nonce)
 	s.waiting = slices.Delete(s.waiting, i, i+1)
-	h.forget(e)
+	h.unlink(e)
 	s.noteStop()
-	h.follow(s, i, h.settle(s, i))
-	h.drop(s, e.tx.Sender)
+	h.updateTurns(s, i, h.updateExecutable(s, i))
+	h.dropSender(s, e.tx.Sender)
 	h.all.unmark([]*entry{e})
 }
 
-// forget unlinks e from everything but its sender's waiting. The caller gives
+// unlink unlinks e from everything but its sender's waiting. The caller gives
 // its room back.
-func (h *shard) forget(e *entry) {
+func (h *shard) unlink(e *entry) {
 	h.lanes[e.lane].remove(e)
 	delete(h.byHash, e.tx.Hash)
 	e.of.cost -= e.cost
@@ -234,8 +234,8 @@ func (h *shard) forget(e *entry) {
 	e.of.inLane[e.lane]--
 }
 
-// drop deletes a sender without transactions.
-func (h *shard) drop(s *sender, at chain.Address) {
+// dropSender deletes a sender without transactions.
+func (h *shard) dropSender(s *sender, at chain.Address) {
 	if len(s.waiting) == 0 {
 		delete(h.senders, at)
 	}
@@ -250,7 +250,7 @@ func (h *shard) refresh(addr chain.Address, at account) (left []*entry, used int
 	if s == nil {
 		return nil, 0
 	}
-	keep, _ := s.find(at.Nonce)
+	keep, _ := s.indexOf(at.Nonce)
 	cost := s.cost
 	for _, e := range s.waiting[:keep] {
 		cost -= e.cost
@@ -268,20 +268,20 @@ func (h *shard) refresh(addr chain.Address, at account) (left []*entry, used int
 	h.draw()
 	left = slices.Concat(s.waiting[:keep], s.waiting[end:])
 	for _, e := range left {
-		h.forget(e)
+		h.unlink(e)
 	}
 	kept := copy(s.waiting, s.waiting[keep:end])
 	clear(s.waiting[kept:])
 	s.waiting = s.waiting[:kept]
 	s.noteStop()
-	h.follow(s, 0, h.settle(s, 0))
-	h.drop(s, addr)
+	h.updateTurns(s, 0, h.updateExecutable(s, 0))
+	h.dropSender(s, addr)
 	h.all.unmark(left)
 	return left, keep
 }
 
-// leave counts what refresh removed.
-func (h *shard) leave(left []*entry, used int) {
+// countRefreshed counts what refresh removed.
+func (h *shard) countRefreshed(left []*entry, used int) {
 	for _, e := range left[:used] {
 		if e.final {
 			h.counts.included.Add(1)

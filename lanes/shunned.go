@@ -37,12 +37,12 @@ func (s *shunned) add(hashes []chain.Hash, until chain.Height) {
 		}
 		s.until[hash] = until
 	}
-	s.drop(func(chain.Height) bool { return len(s.order) > shunnedMost })
+	s.expire(func(chain.Height) bool { return len(s.order) > shunnedMost })
 	s.some.Store(len(s.order) > 0)
 }
 
-// drop forgets the oldest while it may go.
-func (s *shunned) drop(may func(until chain.Height) bool) {
+// expire forgets the oldest while it may go.
+func (s *shunned) expire(may func(until chain.Height) bool) {
 	for len(s.order) > 0 && may(s.until[s.order[0]]) {
 		delete(s.until, s.order[0])
 		s.order = s.order[1:]
@@ -53,7 +53,7 @@ func (s *shunned) drop(may func(until chain.Height) bool) {
 func (s *shunned) at(h chain.Height) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.drop(func(until chain.Height) bool { return until <= h })
+	s.expire(func(until chain.Height) bool { return until <= h })
 	s.some.Store(len(s.order) > 0)
 }
 

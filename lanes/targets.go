@@ -143,8 +143,8 @@ func (t *targets) counts(e *entry) bool {
 	return t.most > 0 && e.calls.Actor != nil && e.level >= levelTier0
 }
 
-// join counts an entry that has come to a level.
-func (t *targets) join(e *entry) {
+// joinTarget counts an entry that has come to a level.
+func (t *targets) joinTarget(e *entry) {
 	if t.counts(e) {
 		t.of[*e.calls.Actor] = counted(t.of[*e.calls.Actor], e.level, t.large(&e.calls), e.calls.demands())
 	}
@@ -153,8 +153,8 @@ func (t *targets) join(e *entry) {
 	}
 }
 
-// leave takes back what join has counted.
-func (t *targets) leave(e *entry) {
+// leaveTarget takes back what join has counted.
+func (t *targets) leaveTarget(e *entry) {
 	if t.claims(e) {
 		t.asked[e.lane] = uncounted(t.asked[e.lane], e.level, e.wide, e.claim)
 	}
@@ -265,7 +265,7 @@ func (s *pool) promote() (moved int) {
 		h := s.shardOf(e.tx.Sender)
 		h.lanes[e.lane].remove(e)
 		e.level = l
-		s.targets.join(e) // before the next is judged
+		s.targets.joinTarget(e) // before the next is judged
 		h.movers[e.lane] = append(h.movers[e.lane], e)
 		moved++
 	}
@@ -287,7 +287,7 @@ func (h *shard) settleMovers() {
 		for _, e := range movers {
 			if e.of.stale { // with all places of the sender new
 				e.of.stale = false
-				h.follow(e.of, 0, len(e.of.waiting))
+				h.updateTurns(e.of, 0, len(e.of.waiting))
 			}
 		}
 		h.movers[lane] = nil

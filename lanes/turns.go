@@ -26,10 +26,10 @@ type arrival struct {
 // turnsKept is the capacity that a list keeps however few turns it has.
 const turnsKept = 64
 
-func (q *turns) list() []arrival { return q.all[q.gone:] }
+func (q *turns) remaining() []arrival { return q.all[q.gone:] }
 
-func (q *turns) find(seq uint64) int {
-	i, _ := slices.BinarySearchFunc(q.list(), seq, func(a arrival, seq uint64) int { return cmp.Compare(a.seq, seq) })
+func (q *turns) indexOf(seq uint64) int {
+	i, _ := slices.BinarySearchFunc(q.remaining(), seq, func(a arrival, seq uint64) int { return cmp.Compare(a.seq, seq) })
 	return q.gone + i
 }
 
@@ -42,24 +42,24 @@ func (q *turns) add(e *entry) {
 		q.all = append(q.all, a) // the usual case: it has just arrived
 		return
 	}
-	q.all = slices.Insert(q.all, q.find(e.seq), a)
+	q.all = slices.Insert(q.all, q.indexOf(e.seq), a)
 }
 
 func (q *turns) remove(e *entry) {
-	if i := q.find(e.seq); i == q.gone { // the usual case: it was included
+	if i := q.indexOf(e.seq); i == q.gone { // the usual case: it was included
 		q.all[i] = arrival{}
 		q.gone++
 	} else {
 		q.all = slices.Delete(q.all, i, i+1)
 	}
-	if n := len(q.list()); cap(q.all) > turnsKept && n < cap(q.all)/8 {
+	if n := len(q.remaining()); cap(q.all) > turnsKept && n < cap(q.all)/8 {
 		q.move(make([]arrival, 0, 2*n))
 	}
 }
 
 // move puts the turns into the array of to, which may be the same.
 func (q *turns) move(to []arrival) {
-	to = append(to, q.list()...)
+	to = append(to, q.remaining()...)
 	if len(to) > 0 && len(q.all) > 0 && &to[0] == &q.all[0] {
 		clear(q.all[len(to):])
 	}
@@ -87,11 +87,11 @@ func anchorOf(e, before *entry, first bool) *entry {
 	return before
 }
 
-// follow tells every entry of a chain from place i on at whose turn it is taken and what
+// updateTurns tells every entry of a chain from place i on at whose turn it is taken and what
 // it is worth, after the chain before it or its own place in the lanes changed. From place
 // sure on, entries are where they were, so it ends there at the first for which
 // nothing before it matters, then or now.
-func (h *shard) follow(s *sender, i, sure int) {
+func (h *shard) updateTurns(s *sender, i, sure int) {
 	var anchor, before *entry
 	if i > 0 {
 		before = s.waiting[i-1]
@@ -112,7 +112,7 @@ func (h *shard) follow(s *sender, i, sure int) {
 		case anchor == e:
 			h.lanes[e.lane].meet(e)
 		case was == e:
-			h.lanes[e.lane].pass(e)
+			h.lanes[e.lane].endTurn(e)
 		}
 		e.anchor = anchor
 		if anchor != nil && anchor != e {
@@ -130,11 +130,11 @@ func (q *laneQueue) meet(e *entry) {
 	q.met |= 1 << e.level
 }
 
-// pass takes the turn of e away.
-func (q *laneQueue) pass(e *entry) {
+// endTurn takes the turn of e away.
+func (q *laneQueue) endTurn(e *entry) {
 	t := &q.turns[e.level]
 	t.remove(e)
-	if len(t.list()) == 0 {
+	if len(t.remaining()) == 0 {
 		q.met &^= 1 << e.level
 	}
 }

@@ -50,8 +50,8 @@ func TestTurnsStayInOrder(t *testing.T) {
 					q.remove(want[i].e)
 					want = slices.Delete(want, i, i+1)
 				}
-				if !slices.Equal(q.list(), want) {
-					t.Fatalf("%d turns or out of order, want %d", len(q.list()), len(want))
+				if !slices.Equal(q.remaining(), want) {
+					t.Fatalf("%d turns or out of order, want %d", len(q.remaining()), len(want))
 				}
 				for _, over := range slices.Concat(q.all[:q.gone], q.all[len(q.all):cap(q.all)]) {
 					if over.e != nil {

@@ -63,14 +63,14 @@ func (u *uses) keyOf(tx *chain.VerifiedTx) uint64 {
 // expect says what is used by what the key names, with a margin, if anything is known.
 func (u *uses) expect(key uint64) (chain.Usage, bool) {
 	u.mu.RLock()
-	mean, ok := u.find(key)
+	mean, ok := u.lookup(key)
 	u.mu.RUnlock()
 	mean.Cycles += mean.Cycles / usesMargin
 	mean.Cells += mean.Cells / usesMargin
 	return mean, ok
 }
 
-func (u *uses) find(key uint64) (chain.Usage, bool) {
+func (u *uses) lookup(key uint64) (chain.Usage, bool) {
 	if mean, ok := u.now[key]; ok {
 		return mean, true
 	}
@@ -118,7 +118,7 @@ func (u *uses) learn(txs []*chain.VerifiedTx, receipts []chain.Receipt) {
 
 func (u *uses) teach(l *lesson) {
 	got := chain.Usage{Cycles: l.total.Cycles / chain.Cycles(l.n), Cells: l.total.Cells / chain.Cells(l.n)}
-	if mean, ok := u.find(l.key); ok {
+	if mean, ok := u.lookup(l.key); ok {
 		got.Cycles = chain.Cycles(towards(uint64(mean.Cycles), uint64(got.Cycles)))
 		got.Cells = chain.Cells(towards(uint64(mean.Cells), uint64(got.Cells)))
 	}

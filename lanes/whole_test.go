@@ -260,7 +260,7 @@ func (p *bare) checkTurns(t testing.TB, h *shard, lane chain.LaneID, l level) {
 			want = append(want, arrival{e.seq, e})
 		}
 	}
-	if got := q.turns[l].list(); !slices.Equal(got, want) || (len(got) > 0) != (q.met>>l&1 == 1) {
+	if got := q.turns[l].remaining(); !slices.Equal(got, want) || (len(got) > 0) != (q.met>>l&1 == 1) {
 		t.Fatalf("lane %d level %d: %d turns, want %d, bitmap %b", lane, l, len(got), len(want), q.met)
 	}
 	all := q.turns[l].all

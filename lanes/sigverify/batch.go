@@ -55,8 +55,8 @@ func (p *Pipeline) verify(b *batch) {
 	start := time.Now()
 	b.txs = append(b.txs[:0], make([]*chain.VerifiedTx, len(b.bodies))...)
 	b.errs = append(b.errs[:0], make([]error, len(b.bodies))...)
-	b.hash()
-	known := p.known.find(b.hashes, b.txs)
+	b.hashAll()
+	known := p.known.fillKnown(b.hashes, b.txs)
 	p.Stats.Known.Add(uint64(known))
 	b.parse()
 	p.Stats.Malformed.Add(uint64(len(b.bodies) - known - len(b.places)))
@@ -73,22 +73,22 @@ func (p *Pipeline) verify(b *batch) {
 	p.Stats.RecoverNanos.Add(uint64(time.Since(parsed)))
 }
 
-// judge decides every body of a batch that nobody waits for to vote: it counts
+// decideAll decides every body of a batch that nobody waits for to vote: it counts
 // nothing, and leaves the sender cache as it is.
-func (p *Pipeline) judge(b *batch) {
+func (p *Pipeline) decideAll(b *batch) {
 	b.txs = append(b.txs[:0], make([]*chain.VerifiedTx, len(b.bodies))...)
 	b.errs = append(b.errs[:0], make([]error, len(b.bodies))...)
-	b.hash()
-	p.known.find(b.hashes, b.txs)
+	b.hashAll()
+	p.known.fillKnown(b.hashes, b.txs)
 	b.parse()
 	if len(b.places) > 0 {
 		b.recover()
 	}
 }
 
-// hash computes the hash of every body that is not too long; the hash of one
+// hashAll computes the hash of every body that is not too long; the hash of one
 // that is stays zero, which no transaction has.
-func (b *batch) hash() {
+func (b *batch) hashAll() {
 	for i, body := range b.bodies {
 		if len(body) > chain.MaxTxBytes {
 			b.errs[i] = &SizeError{Bytes: len(body), Max: chain.MaxTxBytes}

@@ -47,7 +47,7 @@ func (p *Pipeline) ReadBlock(ctx context.Context, bodies [][]byte) ([]*chain.Ver
 			return nil, err
 		}
 		b.bodies = append(b.bodies[:0], bodies[from:min(from+p.cfg.BatchTxs, len(bodies))]...)
-		p.judge(&b)
+		p.decideAll(&b)
 		for i, err := range b.errs {
 			if err != nil {
 				return nil, &TxError{Index: from + i, Hash: b.hashes[i], Err: err}
@@ -105,7 +105,7 @@ func (r *blockRun) work(ctx context.Context) {
 		copy(r.txs[first:], b.txs)
 		for i, err := range b.errs {
 			if err != nil {
-				r.report(&TxError{Index: first + i, Hash: b.hashes[i], Err: err})
+				r.keepLowest(&TxError{Index: first + i, Hash: b.hashes[i], Err: err})
 				break
 			}
 		}
@@ -113,8 +113,8 @@ func (r *blockRun) work(ctx context.Context) {
 	}
 }
 
-// report keeps the error with the lowest index.
-func (r *blockRun) report(e *TxError) {
+// keepLowest keeps the error with the lowest index.
+func (r *blockRun) keepLowest(e *TxError) {
 	r.failed.Store(true)
 	r.mu.Lock()
 	defer r.mu.Unlock()

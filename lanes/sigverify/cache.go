@@ -23,9 +23,9 @@ func newCache(txsMax, bytesMax int) *cache {
 	return &cache{txsMax: txsMax, bytesMax: bytesMax, young: map[chain.Hash]*chain.VerifiedTx{}}
 }
 
-// find fills in every txs[i] that is nil and known under hashes[i], and returns
+// fillKnown fills in every txs[i] that is nil and known under hashes[i], and returns
 // how many it found.
-func (c *cache) find(hashes [][32]byte, txs []*chain.VerifiedTx) (found int) {
+func (c *cache) fillKnown(hashes [][32]byte, txs []*chain.VerifiedTx) (found int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for i, h := range hashes {

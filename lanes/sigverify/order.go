@@ -39,10 +39,10 @@ func (t *reorderBuffer) batch() *batch {
 	return &batch{}
 }
 
-// pass takes a verified batch and calls admit with every batch whose turn has
+// passInOrder takes a verified batch and calls admit with every batch whose turn has
 // come, one at a time. It waits only when a batch before is so late that there
 // is no place left to leave this one.
-func (t *reorderBuffer) pass(ctx context.Context, b *batch, admit func(context.Context, *batch)) {
+func (t *reorderBuffer) passInOrder(ctx context.Context, b *batch, admit func(context.Context, *batch)) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for b.number-t.due >= uint64(len(t.finished)) {

@@ -115,14 +115,14 @@ func (p *Pipeline) Submit(bodies [][]byte, reply func([]Verdict)) error {
 // while much of its share is held, a client who holds more than its own part is answered
 // with ErrBusy and others are not.
 func (p *Pipeline) SubmitOf(client netip.Addr, bodies [][]byte, reply func([]Verdict)) error {
-	return p.submit(holder{p.shares.of(0), p.clients.ofClient(client)}, bodies, reply)
+	return p.submit(holder{p.shares.accountOf(0), p.clients.ofClient(client)}, bodies, reply)
 }
 
 // SubmitFrom is Submit for a named source. While the queue is contended, a
 // source that holds its share of it is answered with ErrBusy and others are
 // not; [Pipeline.Credit] says beforehand how much would be taken.
 func (p *Pipeline) SubmitFrom(source Source, bodies [][]byte, reply func([]Verdict)) error {
-	return p.submit(holder{source: p.shares.of(source)}, bodies, reply)
+	return p.submit(holder{source: p.shares.accountOf(source)}, bodies, reply)
 }
 
 func (p *Pipeline) submit(from holder, bodies [][]byte, reply func([]Verdict)) error {
@@ -181,16 +181,16 @@ func (p *Pipeline) Run(ctx context.Context) error {
 func (p *Pipeline) refuseQueued() {
 	p.turn <- struct{}{} // no worker holds it any more
 	defer func() { <-p.turn }()
-	for w, ok := p.next(); ok; w, ok = p.next() {
+	for w, ok := p.nextPiece(); ok; w, ok = p.nextPiece() {
 		for i := range w.bodies {
 			w.of.verdicts[w.first+i] = Verdict{Err: ErrStopped}
 		}
-		w.of.finish(len(w.bodies))
+		w.of.countVerdicts(len(w.bodies))
 	}
 }
 
-// next takes the next piece from what was left over or from the queue.
-func (p *Pipeline) next() (piece, bool) {
+// nextPiece takes the next piece from what was left over or from the queue.
+func (p *Pipeline) nextPiece() (piece, bool) {
 	if len(p.rest.bodies) > 0 {
 		w := p.rest
 		p.rest = piece{}
@@ -203,8 +203,8 @@ func (p *Pipeline) next() (piece, bool) {
 	return w, ok
 }
 
-// finish counts n verdicts and replies when they were the last.
-func (s *submission) finish(n int) {
+// countVerdicts counts n verdicts and replies when they were the last.
+func (s *submission) countVerdicts(n int) {
 	if s.left.Add(-int64(n)) == 0 {
 		s.reply(s.verdicts)
 	}
@@ -225,7 +225,7 @@ func (p *Pipeline) work(ctx context.Context) {
 		p.verify(b)
 		p.Stats.Batches.Add(1)
 		p.Stats.BatchTxs.Add(uint64(len(b.bodies)))
-		p.order.pass(ctx, b, p.admit)
+		p.order.passInOrder(ctx, b, p.handToLanes)
 	}
 }
 
@@ -246,7 +246,7 @@ func (p *Pipeline) gather(ctx context.Context, timer *time.Timer, b *batch) bool
 	var start time.Time
 	n := 0
 	for n < p.cfg.BatchTxs {
-		w, ok := p.next()
+		w, ok := p.nextPiece()
 		if !ok && n == 0 {
 			if ctx.Err() != nil {
 				return false
@@ -283,9 +283,9 @@ func (p *Pipeline) gather(ctx context.Context, timer *time.Timer, b *batch) bool
 	return true
 }
 
-// admit hands the verified transactions of a batch to the lanes and answers the
+// handToLanes hands the verified transactions of a batch to the lanes and answers the
 // submissions.
-func (p *Pipeline) admit(ctx context.Context, b *batch) {
+func (p *Pipeline) handToLanes(ctx context.Context, b *batch) {
 	start := time.Now()
 	verified := make([]*chain.VerifiedTx, 0, len(b.txs))
 	for _, tx := range b.txs {
@@ -319,6 +319,6 @@ func (p *Pipeline) admit(ctx context.Context, b *batch) {
 			w.of.verdicts[w.first+k] = Verdict{Hash: b.hashes[i], Tx: b.txs[i], Err: b.errs[i]}
 			i++
 		}
-		w.of.finish(len(w.bodies))
+		w.of.countVerdicts(len(w.bodies))
 	}
 }

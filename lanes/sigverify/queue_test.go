@@ -218,7 +218,7 @@ func TestCacheStaysBoundedAndKeepsWhatIsUsed(t *testing.T) {
 	}
 	known := func(n byte) bool {
 		out := make([]*chain.VerifiedTx, 1)
-		return c.find([][32]byte{{n}}, out) == 1 && out[0].Hash == chain.Hash{n}
+		return c.fillKnown([][32]byte{{n}}, out) == 1 && out[0].Hash == chain.Hash{n}
 	}
 	for n := range byte(100) {
 		c.add([]*chain.VerifiedTx{tx(n, 10), nil})

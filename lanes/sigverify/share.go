@@ -23,7 +23,7 @@ type shares struct {
 // account is what one source, or a few of one hash, has in the queue.
 type account struct{ txs, bytes atomic.Int64 }
 
-func (s *shares) of(source Source) *account {
+func (s *shares) accountOf(source Source) *account {
 	return &s.held[maphash.Comparable(s.seed, source)%accounts]
 }
 
@@ -35,8 +35,8 @@ func (s *shares) ofClient(client netip.Addr) *account {
 	return &s.held[maphash.Comparable(s.seed, client)%accounts]
 }
 
-// take counts transactions in and returns what the account then holds.
-func (s *shares) take(a *account, txs, bytes int) (heldTxs, heldBytes int64) {
+// acquire counts transactions in and returns what the account then holds.
+func (s *shares) acquire(a *account, txs, bytes int) (heldTxs, heldBytes int64) {
 	heldTxs = a.txs.Add(int64(txs))
 	if heldTxs == int64(txs) {
 		s.active.Add(1)
@@ -63,10 +63,10 @@ type holder struct{ source, client *account }
 // share what it may hold in the same way.
 func (p *Pipeline) reserve(h holder, txs, bytes int) error {
 	allTxs, allBytes := p.Stats.QueuedTxs.Add(int64(txs)), p.Stats.QueuedBytes.Add(int64(bytes))
-	heldTxs, heldBytes := p.shares.take(h.source, txs, bytes)
+	heldTxs, heldBytes := p.shares.acquire(h.source, txs, bytes)
 	var ofTxs, ofBytes int64 // the client's
 	if h.client != nil {
-		ofTxs, ofBytes = p.clients.take(h.client, txs, bytes)
+		ofTxs, ofBytes = p.clients.acquire(h.client, txs, bytes)
 	}
 	maxTxs, maxBytes := int64(p.cfg.QueueTxs), int64(p.cfg.QueueBytes)
 	if allTxs > maxTxs || allBytes > maxBytes {
@@ -108,7 +108,7 @@ func (p *Pipeline) release(h holder, txs, bytes int) {
 // as much from a peer's stream and no more: what waits there costs the peer its
 // own credit, and nobody else's.
 func (p *Pipeline) Credit(source Source) int {
-	a := p.shares.of(source)
+	a := p.shares.accountOf(source)
 	allTxs, allBytes := p.Stats.QueuedTxs.Load(), p.Stats.QueuedBytes.Load()
 	heldTxs, heldBytes := a.txs.Load(), a.bytes.Load()
 	maxTxs, maxBytes := int64(p.cfg.QueueTxs), int64(p.cfg.QueueBytes)

@@ -16,7 +16,7 @@ import (
 func apart(p *Pipeline, n int) (out []Source) {
 	seen := map[*account]bool{}
 	for s := Source(0); len(out) < n; s++ {
-		if a := p.shares.of(s); !seen[a] {
+		if a := p.shares.accountOf(s); !seen[a] {
 			seen[a] = true
 			out = append(out, s)
 		}
@@ -147,7 +147,7 @@ func TestClientsShareTheRPC(t *testing.T) {
 					late++
 				}
 				for range 256 { // as verified meanwhile
-					if _, ok := p.next(); !ok {
+					if _, ok := p.nextPiece(); !ok {
 						break
 					}
 				}
@@ -289,7 +289,7 @@ func TestReorderBufferKeepsOrderAndIdlesNobody(t *testing.T) {
 						for range yields[n] {
 							runtime.Gosched()
 						}
-						turn.pass(t.Context(), b, func(_ context.Context, b *batch) { passed = append(passed, b.number) })
+						turn.passInOrder(t.Context(), b, func(_ context.Context, b *batch) { passed = append(passed, b.number) })
 					}
 				})
 			}
@@ -307,12 +307,12 @@ func TestReorderBufferKeepsOrderAndIdlesNobody(t *testing.T) {
 	turn := newReorderBuffer(3)
 	var passed int
 	for n := range uint64(2) { // a lone goroutine leaves two and goes on
-		turn.pass(t.Context(), &batch{number: n + 1}, func(context.Context, *batch) { passed++ })
+		turn.passInOrder(t.Context(), &batch{number: n + 1}, func(context.Context, *batch) { passed++ })
 	}
 	if passed != 0 {
 		t.Errorf("%d passed before their turn", passed)
 	}
-	turn.pass(t.Context(), &batch{number: 0}, func(context.Context, *batch) { passed++ })
+	turn.passInOrder(t.Context(), &batch{number: 0}, func(context.Context, *batch) { passed++ })
 	if passed != 3 || len(turn.spare) != 3 {
 		t.Errorf("%d passed, %d spare; want 3 and 3", passed, len(turn.spare))
 	}
