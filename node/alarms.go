@@ -72,8 +72,8 @@ func (a *alarms) reasons() (out []string) {
 	return out
 }
 
-// of reports whether a part's alarm is on, and how often it was raised.
-func (a *alarms) of(part alarm) (on bool, raised uint64) {
+// stateOf reports whether a part's alarm is on, and how often it was raised.
+func (a *alarms) stateOf(part alarm) (on bool, raised uint64) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	_, on = a.on[part]

@@ -15,7 +15,7 @@ func newAnswers(n *Node) (*query.Source, error) {
 		ChainID: n.genesis.ChainID, Genesis: n.chainHash,
 		Chain: n.ledger, Blocks: n.store, Past: n.store, Pool: n.lanes, Admission: n.sigverify,
 		Spread:   func(bodies [][]byte) { n.mesh.spread(-1, bodies) },
-		Keep:     func(client netip.Addr, bodies [][]byte) { n.submitted.Take(client, bodies) },
+		Keep:     func(client netip.Addr, bodies [][]byte) { n.submitted.Record(client, bodies) },
 		Engine:   func() (*pvm.Engine, error) { return ledger.EngineOn(n.host.Shared.Runtime) },
 		Evidence: n.evidence.All, Health: n.health,
 		Faucet: setup.DevFaucet().Key, Alone: n.mesh == nil, Log: n.log,

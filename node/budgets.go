@@ -74,9 +74,9 @@ func (t Timeouts) check() error {
 	return nil
 }
 
-// over returns the waits with what the operator says in the place of the chain's. One
+// override returns the waits with what the operator says in the place of the chain's. One
 // that is said alone takes the other along.
-func (t Timeouts) over(chain engine.Timing) engine.Timing {
+func (t Timeouts) override(chain engine.Timing) engine.Timing {
 	if t.Leader > 0 {
 		chain.LeaderTimeout = t.Leader
 		chain.CertificationTimeout = max(chain.CertificationTimeout, t.Leader*3/2)

@@ -48,7 +48,7 @@ func TestTimeoutsOverTheChains(t *testing.T) {
 		if err := t0.check(); err != nil {
 			t.Error(err)
 		}
-		got := t0.over(of)
+		got := t0.override(of)
 		if got.LeaderTimeout != c.wantLeader || got.CertificationTimeout != c.wantCertification || got.LeaderTimeout >= got.CertificationTimeout {
 			t.Errorf("%+v over the chain's: %v and %v, want %v and %v", t0, got.LeaderTimeout, got.CertificationTimeout, c.wantLeader, c.wantCertification)
 		}

@@ -38,10 +38,10 @@ func TestAlarms(t *testing.T) {
 	}
 	a.clear(alarmClock)
 	a.raise(alarmClock, "again")
-	if on, raised := a.of(alarmClock); !on || raised != 2 {
+	if on, raised := a.stateOf(alarmClock); !on || raised != 2 {
 		t.Errorf("on %v, raised %d times", on, raised)
 	}
-	if on, raised := a.of(alarmCheckpoints); on || raised != 0 {
+	if on, raised := a.stateOf(alarmCheckpoints); on || raised != 0 {
 		t.Error("an alarm that nobody raised")
 	}
 	if lines := strings.Count(text.String(), "\n"); lines != 4 {

@@ -96,7 +96,7 @@ func TestNodeWaitsForItsClock(t *testing.T) {
 		t.Errorf("health %+v", said)
 	}
 	until("a turn that waits", func() bool { return n.ledger.Stats.ClockWaits.Load() > 0 })
-	until("the alarm", func() bool { on, _ := n.alarms.of(alarmClock); return on })
+	until("the alarm", func() bool { on, _ := n.alarms.stateOf(alarmClock); return on })
 	stood := n.ledger.Head().Height()
 	if wait := n.ledger.ClockBehind(); wait < 59*time.Minute {
 		t.Errorf("waits for %v", wait)

@@ -96,7 +96,7 @@ func openEvidence(dataDir string, set *beacon.ValidatorSet, a *alarms, log *slog
 		return nil, fmt.Errorf("open evidence: %w", err)
 	}
 	if err != nil {
-		v.fail(err)
+		v.suspendFile(err)
 	}
 	return v, nil
 }
@@ -123,11 +123,11 @@ func (v *evidence) openFile() error {
 		v.log.Warn("evidence.journal did not end with a whole record: its last bytes were cut off, as a crash leaves them, and what was in them is lost to this node", "bytes", cut)
 	}
 	v.file = file
-	return v.load(file)
+	return v.replayFile(file)
 }
 
-// load adds what a file holds to the list, behind what is there already.
-func (v *evidence) load(file *journal.Journal) error {
+// replayFile adds what a file holds to the list, behind what is there already.
+func (v *evidence) replayFile(file *journal.Journal) error {
 	if v.loaded {
 		return nil
 	}
@@ -158,8 +158,8 @@ func asideName(name string) (aside string) {
 	return aside
 }
 
-// fail gives the file up for a while.
-func (v *evidence) fail(err error) {
+// suspendFile gives the file up for a while.
+func (v *evidence) suspendFile(err error) {
 	if v.file != nil {
 		_ = v.file.Close() // what failed is being reported
 		v.file = nil
@@ -190,14 +190,14 @@ func (v *evidence) write(onlyLast bool) {
 		err = v.file.Sync()
 	}
 	if err != nil {
-		v.fail(err)
+		v.suspendFile(err)
 		return
 	}
 	v.alarms.clear(alarmEvidence)
 }
 
-// take is called by consensus, which must not wait.
-func (v *evidence) take(e attest.Evidence) {
+// enqueue is called by consensus, which must not wait.
+func (v *evidence) enqueue(e attest.Evidence) {
 	v.log.Warn("validator signed two contradicting statements", "validator", e.Accused, "view", e.First.Proposal.Round.View)
 	select {
 	case v.news <- e:
@@ -225,9 +225,9 @@ func (v *evidence) Run(ctx context.Context) error {
 		case <-ctx.Done():
 			return ctx.Err()
 		case e := <-v.news:
-			v.keep(e)
+			v.addCase(e)
 		case o := <-v.closed:
-			v.leave(o)
+			v.dropCase(o)
 		case <-again.C:
 			if v.file == nil {
 				v.write(false)
@@ -236,26 +236,26 @@ func (v *evidence) Run(ctx context.Context) error {
 	}
 }
 
-// leave drops the case of an offence that is convicted.
-func (v *evidence) leave(o attest.Offence) {
-	if i := v.find(caseOf(o)); i >= 0 && v.list[i].Offence() == o {
+// dropCase drops the case of an offence that is convicted.
+func (v *evidence) dropCase(o attest.Offence) {
+	if i := v.indexOf(caseOf(o)); i >= 0 && v.list[i].Offence() == o {
 		v.Stats.Closed.Add(1)
 		v.change(func(list []attest.Evidence) []attest.Evidence { return slices.Delete(list, i, i+1) })
 		v.write(false)
 	}
 }
 
-// keep takes a proof in, if no case of the accused is open: it stays with the one that
+// addCase takes a proof in, if no case of the accused is open: it stays with the one that
 // is, unless that one is of a view that the chain has not reached, for which nobody is
 // convicted yet, or the chain has not taken it for long. Otherwise a liar could hide
 // behind a contradiction in views to come, or behind one whose proof is refused.
-func (v *evidence) keep(e attest.Evidence) {
+func (v *evidence) addCase(e attest.Evidence) {
 	o := e.Offence()
 	if v.judged != nil && v.judged(o) {
 		return
 	}
 	add := func(list []attest.Evidence) []attest.Evidence { return append(list, e) }
-	i := v.find(caseOf(o))
+	i := v.indexOf(caseOf(o))
 	switch {
 	case i < 0:
 		v.change(add)
@@ -273,7 +273,7 @@ func (v *evidence) keep(e attest.Evidence) {
 // early reports whether an offence is of a view that the chain has not reached.
 func (v *evidence) early(o attest.Offence) bool { return v.view != nil && o.Round.View > v.view() }
 
-func (v *evidence) find(id caseID) int { return indexOf(v.list, id) }
+func (v *evidence) indexOf(id caseID) int { return indexOf(v.list, id) }
 
 func indexOf(list []attest.Evidence, id caseID) int {
 	return slices.IndexFunc(list, func(e attest.Evidence) bool { return caseOf(e.Offence()) == id })

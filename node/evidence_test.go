@@ -69,7 +69,7 @@ func TestEvidenceOutlivesTheProcess(t *testing.T) {
 	done := make(chan error, 1)
 	go func() { done <- v.Run(ctx) }()
 	for _, e := range []attest.Evidence{proof(3, 2), proof(3, 4), proof(5, 2)} {
-		v.take(e)
+		v.enqueue(e)
 	}
 	for end := time.Now().Add(time.Minute); v.Stats.CaseOpen.Load() < 1; time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {

@@ -56,7 +56,7 @@ func (s *evidenceStore) has(t *testing.T, when, want string) {
 // settle does what Run does with what the submitter said.
 func (s *evidenceStore) settle(o attest.Offence) {
 	s.close(o)
-	s.leave(<-s.closed)
+	s.dropCase(<-s.closed)
 }
 
 // TestManyOffencesLeaveRoom: 5,000 offences of 33 liars are 33 cases, and the next
@@ -65,9 +65,9 @@ func TestManyOffencesLeaveRoom(t *testing.T) {
 	dir := t.TempDir()
 	s := newEvidenceStore(t, dir)
 	for i := range 5_000 {
-		s.keep(offenceOf(byte(i%33), chain.View(i)))
+		s.addCase(offenceOf(byte(i%33), chain.View(i)))
 	}
-	s.keep(offenceOf(33, 7))
+	s.addCase(offenceOf(33, 7))
 	if n := len(s.All()); n != 34 || s.All()[33].Accused[0] != 33 {
 		t.Errorf("%d cases, want 33 and that of the 34th liar", n)
 	}
@@ -94,8 +94,8 @@ func TestManyOffencesLeaveRoom(t *testing.T) {
 func TestTornEvidenceIsSaid(t *testing.T) {
 	dir := t.TempDir()
 	s := newEvidenceStore(t, dir)
-	s.keep(offenceOf(1, 5))
-	s.keep(offenceOf(2, 6))
+	s.addCase(offenceOf(1, 5))
+	s.addCase(offenceOf(2, 6))
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -126,24 +126,24 @@ func TestOneCaseAtATime(t *testing.T) {
 	head, convicted := chain.View(100), map[attest.Offence]bool{}
 	s.view = func() chain.View { return head }
 	s.judged = func(o attest.Offence) bool { return convicted[o] }
-	s.keep(offenceOf(1, 1_000_000)) // to hide behind
-	s.keep(offenceOf(2, 50))
-	s.keep(offenceOf(1, 2_000_000))
+	s.addCase(offenceOf(1, 1_000_000)) // to hide behind
+	s.addCase(offenceOf(2, 50))
+	s.addCase(offenceOf(1, 2_000_000))
 	s.has(t, "two views to come", "1@1000000 2@50")
-	s.keep(offenceOf(1, 90))
+	s.addCase(offenceOf(1, 90))
 	s.has(t, "a view that has been", "2@50 1@90")
-	s.keep(offenceOf(1, 80))
-	s.keep(offenceOf(2, 51))
-	s.keep(offenceOf(2, 50)) // seen again
+	s.addCase(offenceOf(1, 80))
+	s.addCase(offenceOf(2, 51))
+	s.addCase(offenceOf(2, 50)) // seen again
 	s.has(t, "others", "2@50 1@90")
 	convicted[offenceOf(2, 50).Offence()] = true
 	s.settle(offenceOf(2, 51).Offence()) // not the one that is open
 	s.has(t, "another of the accused is convicted", "2@50 1@90")
 	s.settle(offenceOf(2, 50).Offence())
 	s.settle(offenceOf(2, 50).Offence())
-	s.keep(offenceOf(2, 50))
+	s.addCase(offenceOf(2, 50))
 	s.has(t, "convicted", "1@90")
-	s.keep(offenceOf(2, 51))
+	s.addCase(offenceOf(2, 51))
 	s.has(t, "the next", "1@90 2@51")
 	if open, replaced, closed := s.Stats.CaseOpen.Load(), s.Stats.Replaced.Load(), s.Stats.Closed.Load(); open != 3 || replaced != 1 || closed != 1 {
 		t.Errorf("counted %d behind an open case, %d replaced, %d closed", open, replaced, closed)
@@ -159,16 +159,16 @@ func TestStaleCaseGivesWay(t *testing.T) {
 	s.view = func() chain.View { return 100 }
 	s.stale = func(o attest.Offence) bool { return stale[o] }
 	for liar := range byte(3) {
-		s.keep(offenceOf(liar, 50))
+		s.addCase(offenceOf(liar, 50))
 	}
-	s.keep(offenceOf(1, 60))
+	s.addCase(offenceOf(1, 60))
 	s.has(t, "none is stale", "0@50 1@50 2@50")
 	stale[offenceOf(1, 50).Offence()] = true
-	s.keep(offenceOf(1, 50)) // seen again
-	s.keep(offenceOf(1, 200))
+	s.addCase(offenceOf(1, 50)) // seen again
+	s.addCase(offenceOf(1, 200))
 	s.has(t, "of a view to come", "0@50 1@50 2@50")
 	for view := chain.View(60); view < 100; view++ {
-		s.keep(offenceOf(1, view))
+		s.addCase(offenceOf(1, view))
 	}
 	s.has(t, "another one", "0@50 2@50 1@60")
 	info, err := os.Stat(filepath.Join(dir, datadir.EvidenceFile))
@@ -190,9 +190,9 @@ func TestDamagedEvidenceIsSetAside(t *testing.T) {
 		if damaged := i > 0; s.Stats.SetAside.Load() == 1 != damaged || strings.Contains(s.said.String(), "set aside") != damaged {
 			t.Fatalf("start %d: set aside %d, said %q", i, s.Stats.SetAside.Load(), s.said.String())
 		}
-		s.keep(offenceOf(1, 5))
+		s.addCase(offenceOf(1, 5))
 		s.has(t, "after the start", "1@5")
-		if on, _ := s.alarms.of(alarmEvidence); on {
+		if on, _ := s.alarms.stateOf(alarmEvidence); on {
 			t.Error("an alarm for what is mended")
 		}
 		if err := s.Close(); err != nil {
@@ -230,10 +230,10 @@ func TestEvidenceWithoutAFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := newEvidenceStore(t, dir)
-	s.keep(offenceOf(1, 5))
-	s.keep(offenceOf(2, 5))
+	s.addCase(offenceOf(1, 5))
+	s.addCase(offenceOf(2, 5))
 	s.has(t, "in memory", "1@5 2@5")
-	if on, raised := s.alarms.of(alarmEvidence); !on || raised != 1 || s.Stats.Failures.Load() != 3 {
+	if on, raised := s.alarms.stateOf(alarmEvidence); !on || raised != 1 || s.Stats.Failures.Load() != 3 {
 		t.Errorf("alarm %v, raised %d times, %d failures", on, raised, s.Stats.Failures.Load())
 	}
 	if len(s.alarms.reasons()) != 1 || !strings.Contains(s.alarms.reasons()[0], name) {
@@ -243,7 +243,7 @@ func TestEvidenceWithoutAFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.write(false) // as the ticker does
-	if on, _ := s.alarms.of(alarmEvidence); on {
+	if on, _ := s.alarms.stateOf(alarmEvidence); on {
 		t.Error("the alarm stays")
 	}
 	records := 0
@@ -251,13 +251,13 @@ func TestEvidenceWithoutAFile(t *testing.T) {
 		t.Errorf("%d records in the file, %v", records, err)
 	}
 	s.file.Close() // every later write fails
-	s.keep(offenceOf(3, 5))
+	s.addCase(offenceOf(3, 5))
 	s.has(t, "after a failed write", "1@5 2@5 3@5")
-	if on, _ := s.alarms.of(alarmEvidence); !on {
+	if on, _ := s.alarms.stateOf(alarmEvidence); !on {
 		t.Error("no alarm for a write that failed")
 	}
 	s.write(false)
-	if on, _ := s.alarms.of(alarmEvidence); on {
+	if on, _ := s.alarms.stateOf(alarmEvidence); on {
 		t.Error("the alarm stays")
 	}
 }

@@ -126,7 +126,7 @@ func (n *Node) isConvicted(o attest.Offence) bool {
 func (a *evidenceSubmitter) Run(ctx context.Context) error {
 	for {
 		next := a.changed() // before looking, so that no block falls between
-		if err := a.look(ctx); err != nil {
+		if err := a.submitDue(ctx); err != nil {
 			return err
 		}
 		select {
@@ -137,12 +137,12 @@ func (a *evidenceSubmitter) Run(ctx context.Context) error {
 	}
 }
 
-// look settles what the state has convicted and sends the first proof that is
+// submitDue settles what the state has convicted and sends the first proof that is
 // due. While one is under way the others wait: their nonces would depend on it.
-func (a *evidenceSubmitter) look(ctx context.Context) error {
+func (a *evidenceSubmitter) submitDue(ctx context.Context) error {
 	view, height, round := a.head()
 	proofs := a.proofs()
-	a.forget(proofs)
+	a.dropStale(proofs)
 	a.age(height)
 	for _, e := range proofs {
 		o := e.Offence()
@@ -178,7 +178,7 @@ func (a *evidenceSubmitter) look(ctx context.Context) error {
 			}
 			c.sent++
 			c.until, c.due = height+accuseAgain, height+c.again()
-			a.count()
+			a.countOverdue()
 			if err := a.accuse(ctx, view, e, c.sent); err != nil {
 				if ctx.Err() != nil {
 					return ctx.Err()
@@ -191,8 +191,8 @@ func (a *evidenceSubmitter) look(ctx context.Context) error {
 	return nil
 }
 
-// count says how many cases wait longer than they should.
-func (a *evidenceSubmitter) count() {
+// countOverdue says how many cases wait longer than they should.
+func (a *evidenceSubmitter) countOverdue() {
 	n := int64(0)
 	for _, c := range a.cases {
 		if c.sent > accusationsMax && !c.settled {
@@ -220,12 +220,12 @@ func (a *evidenceSubmitter) isStale(o attest.Offence) bool {
 	return stale != nil && slices.Contains(*stale, o)
 }
 
-// forget drops what was known of proofs that are no longer there.
-func (a *evidenceSubmitter) forget(proofs []attest.Evidence) {
+// dropStale drops what was known of proofs that are no longer there.
+func (a *evidenceSubmitter) dropStale(proofs []attest.Evidence) {
 	maps.DeleteFunc(a.cases, func(o attest.Offence, _ *accusation) bool {
 		return !slices.ContainsFunc(proofs, func(e attest.Evidence) bool { return e.Offence() == o })
 	})
-	a.count()
+	a.countOverdue()
 }
 
 func (a *evidenceSubmitter) sayNoKey(o attest.Offence) {

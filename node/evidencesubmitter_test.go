@@ -62,7 +62,7 @@ func newQuietChain(t *testing.T, proofs ...attest.Evidence) *quietChain {
 func (b *quietChain) passes(t *testing.T, blocks int) {
 	t.Helper()
 	for range blocks {
-		if err := b.look(t.Context()); err != nil {
+		if err := b.submitDue(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		b.height++

@@ -188,12 +188,14 @@ func TestDamagedBlockIsFetched(t *testing.T) {
 		if _, err := file.WriteAt(bad, int64(from)); err != nil {
 			t.Fatal(err)
 		}
-		hurt.scrub.look(h)
-		if on, _ := hurt.alarms.of(alarmBlocks); !on && hurt.mending.client.Stats.Mended.Load() == mended {
+		hurt.scrub.checkBlock(h)
+		if on, _ := hurt.alarms.stateOf(alarmBlocks); !on && hurt.mending.client.Stats.Mended.Load() == mended {
 			t.Fatalf("%s: not noticed", name)
 		}
-		eventually(t, name+" is mended", func() bool { return hurt.mending.client.Stats.Mended.Load() == mended+1 && hurt.scrub.count() == 0 })
-		if on, _ := hurt.alarms.of(alarmBlocks); on {
+		eventually(t, name+" is mended", func() bool {
+			return hurt.mending.client.Stats.Mended.Load() == mended+1 && hurt.scrub.countDamaged() == 0
+		})
+		if on, _ := hurt.alarms.stateOf(alarmBlocks); on {
 			t.Errorf("%s: the alarm stays", name)
 		}
 		got := make([]byte, len(good))
@@ -279,7 +281,7 @@ func TestUnreadableBlockIsFetched(t *testing.T) {
 	for name, find := range map[string]func(lost []chain.Height){
 		"reader of all blocks": func(lost []chain.Height) {
 			for _, h := range lost {
-				hurt.scrub.look(h)
+				hurt.scrub.checkBlock(h)
 			}
 		},
 		"peer that asks": func([]chain.Height) {
@@ -291,18 +293,18 @@ func TestUnreadableBlockIsFetched(t *testing.T) {
 		company.Store(false)
 		lost := loseSector(t, c, disk)
 		find(lost)
-		if n := hurt.scrub.count(); n == 0 {
+		if n := hurt.scrub.countDamaged(); n == 0 {
 			t.Fatalf("%s: no damaged block is known of %d", name, lost)
 		}
 		for _, h := range lost { // a peer is not sent receipts
-			hurt.scrub.look(h)
+			hurt.scrub.checkBlock(h)
 		}
 		if why := strings.Join(hurt.alarms.reasons(), "; "); !strings.Contains(why, fmt.Sprintf("%d stored blocks are damaged, the first is %d", len(lost), lost[0])) || !strings.Contains(why, fmt.Sprintf("the disk does not give back %d of them", len(lost))) {
 			t.Errorf("%s: %d are lost, alarms: %s", name, lost, why)
 		}
 		company.Store(true)
-		eventually(t, name+": all are mended", func() bool { return hurt.scrub.count() == 0 })
-		if on, _ := hurt.alarms.of(alarmBlocks); on || disk.Bad() > 0 {
+		eventually(t, name+": all are mended", func() bool { return hurt.scrub.countDamaged() == 0 })
+		if on, _ := hurt.alarms.stateOf(alarmBlocks); on || disk.Bad() > 0 {
 			t.Errorf("%s: %d sectors are lost, alarm %v", name, disk.Bad(), on)
 		}
 		for _, h := range lost {

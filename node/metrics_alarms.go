@@ -25,7 +25,7 @@ func (m *alarmMetrics) Describe(ch chan<- *prometheus.Desc) {
 // Collect implements prometheus.Collector.
 func (m *alarmMetrics) Collect(ch chan<- prometheus.Metric) {
 	for _, part := range allAlarms {
-		on, raised := m.alarms.of(part)
+		on, raised := m.alarms.stateOf(part)
 		value := 0.0
 		if on {
 			value = 1
@@ -61,7 +61,7 @@ func (m *partMetrics) Collect(ch chan<- prometheus.Metric) {
 		if parts[p].fate != fateAgain {
 			continue
 		}
-		down, failures := m.restarts.of(p)
+		down, failures := m.restarts.stateOf(p)
 		value := 0.0
 		if down {
 			value = 1

@@ -260,13 +260,13 @@ func (n *Node) buildEngine() error {
 	var err error
 	head := n.ledger.Head()
 	cfg := engine.DefaultConfig(head.Force.Params)
-	cfg.Timing = func() engine.Timing { return n.cfg.Timeouts.over(engine.TimingOf(n.ledger.Head().Force.Params)) }
+	cfg.Timing = func() engine.Timing { return n.cfg.Timeouts.override(engine.TimingOf(n.ledger.Head().Force.Params)) }
 	wait := cfg.Timing()
 	cfg.LeaderTimeout, cfg.CertificationTimeout, cfg.TimeoutMax = wait.LeaderTimeout, wait.CertificationTimeout, n.cfg.Timeouts.Max
 	n.cfg.Budgets.into(&cfg)
 	cfg.Set, cfg.Self, cfg.Share, cfg.Peer, cfg.Weights = n.set, self, n.keys.Share.Key, n.keys.Peer, rand.Reader
 	cfg.Checks = n.host.Shared.Checks
-	cfg.Archive, cfg.Evidence = n.ledger, n.evidence.take
+	cfg.Archive, cfg.Evidence = n.ledger, n.evidence.enqueue
 	if n.mesh != nil {
 		cfg.Billed = n.mesh.billed
 	}

@@ -118,8 +118,8 @@ func newRestarts(a *alarms, log *slog.Logger) *restarts {
 	return r
 }
 
-// keep runs a part until ctx ends, again and again if need be.
-func (r *restarts) keep(ctx context.Context, p part, run func(context.Context) error) {
+// supervise runs a part until ctx ends, again and again if need be.
+func (r *restarts) supervise(ctx context.Context, p part, run func(context.Context) error) {
 	wait := r.pause.min
 	for {
 		begun := time.Now()
@@ -192,8 +192,8 @@ func (r *restarts) reason() string {
 	return strings.Join(out, "; ")
 }
 
-// of reports whether a part is down, and how often it failed.
-func (r *restarts) of(p part) (down bool, failures uint64) {
+// stateOf reports whether a part is down, and how often it failed.
+func (r *restarts) stateOf(p part) (down bool, failures uint64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	_, down = r.down[p]
@@ -220,7 +220,7 @@ func newGroup(ctx context.Context, again *restarts) *group {
 // start runs a part on its own goroutine.
 func (g *group) start(p part, run func(context.Context) error) {
 	if parts[p].fate == fateAgain {
-		g.parts.Go(func() { g.again.keep(g.ctx, p, run) })
+		g.parts.Go(func() { g.again.supervise(g.ctx, p, run) })
 		return
 	}
 	g.parts.Go(func() {

@@ -76,8 +76,8 @@ func TestPartsFailAsTheTableSays(t *testing.T) {
 				for starts.Load() < 6 {
 					time.Sleep(time.Millisecond)
 				}
-				down, failures := r.of(p)
-				if on, raised := a.of(alarmParts); !on && down || raised != 1 || failures != 5 {
+				down, failures := r.stateOf(p)
+				if on, raised := a.stateOf(alarmParts); !on && down || raised != 1 || failures != 5 {
 					t.Errorf("down %v, alarm %v raised %d times, %d failures", down, on, raised, failures)
 				}
 				if why := a.reasons(); down && (len(why) != 1 || !strings.HasPrefix(why[0], p.String()+" failed")) {
@@ -85,9 +85,9 @@ func TestPartsFailAsTheTableSays(t *testing.T) {
 				}
 				for down {
 					time.Sleep(time.Millisecond)
-					down, _ = r.of(p)
+					down, _ = r.stateOf(p)
 				}
-				if on, _ := a.of(alarmParts); on || g.ctx.Err() != nil {
+				if on, _ := a.stateOf(alarmParts); on || g.ctx.Err() != nil {
 					t.Errorf("works again: alarm %v, the group ended: %v", on, g.ctx.Err())
 				}
 				cancel()

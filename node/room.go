@@ -85,7 +85,7 @@ func (r *room) run(ctx context.Context) error {
 	tick := time.NewTicker(roomEvery)
 	defer tick.Stop()
 	for {
-		r.look()
+		r.measure()
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
@@ -94,8 +94,8 @@ func (r *room) run(ctx context.Context) error {
 	}
 }
 
-// look sees how things stand, and logs each mark that is passed, once.
-func (r *room) look() {
+// measure sees how things stand, and logs each mark that is passed, once.
+func (r *room) measure() {
 	seen := &roomSeen{memory: r.cfg.memory, tries: r.cfg.tries()}
 	var err error
 	if seen.chain, err = r.cfg.chain(); err != nil {

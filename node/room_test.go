@@ -46,7 +46,7 @@ func TestRoomSaysSoLongBefore(t *testing.T) {
 	} {
 		log.Reset()
 		tries, use = tt.tries, tt.chain
-		r.look()
+		r.measure()
 		got := r.reasons()
 		if !slices.EqualFunc(got, tt.want, strings.HasPrefix) {
 			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
@@ -60,12 +60,12 @@ func TestRoomSaysSoLongBefore(t *testing.T) {
 	}
 	r.cfg.chain = func() (chainRoom, error) { return chainRoom{}, store.ErrStale }
 	log.Reset()
-	r.look()
+	r.measure()
 	if log.Len() > 0 || len(r.reasons()) != 1 {
 		t.Errorf("a head that moved on: %q, %q", log.String(), r.reasons())
 	}
 	r.cfg.chain = func() (chainRoom, error) { return chainRoom{}, errors.New("no such record") }
-	if r.look(); !strings.Contains(log.String(), "no such record") {
+	if r.measure(); !strings.Contains(log.String(), "no such record") {
 		t.Errorf("the log says %q", log.String())
 	}
 }

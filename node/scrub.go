@@ -92,7 +92,7 @@ func (s *scrub) run(ctx context.Context) error {
 func (s *scrub) passes(ctx context.Context) error {
 	for {
 		begun := time.Now()
-		if err := s.pass(ctx); err != nil {
+		if err := s.checkAll(ctx); err != nil {
 			return err
 		}
 		for left := time.Duration(1); left > 0 && !s.again(); left = scrubEvery - time.Since(begun) {
@@ -130,13 +130,13 @@ func (s *scrub) lookAtFiles(now time.Time) {
 	}
 }
 
-// pass reads every block that there is, oldest first.
-func (s *scrub) pass(ctx context.Context) error {
+// checkAll reads every block that there is, oldest first.
+func (s *scrub) checkAll(ctx context.Context) error {
 	batch := int64(0)
 	head, _ := s.cfg.store.HeadInfo()
 	s.lookAtFiles(time.Now())
 	for h := max(1, s.cfg.store.Base()); h <= head; h++ {
-		size := s.look(h)
+		size := s.checkBlock(h)
 		s.read.Add(1)
 		if batch += size; batch < scrubBatch && ctx.Err() == nil {
 			continue
@@ -159,9 +159,9 @@ func rest(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// look reads one block and returns about what it took. Reads that fail for other
+// checkBlock reads one block and returns about what it took. Reads that fail for other
 // reasons than damage are somebody else's to report.
-func (s *scrub) look(h chain.Height) (size int64) {
+func (s *scrub) checkBlock(h chain.Height) (size int64) {
 	const head = 512 // of a record, index and certificate among it
 	rec, ok, err := s.cfg.store.BlockByHeight(h)
 	if s.met(err) || err != nil || !ok {
@@ -285,8 +285,8 @@ func (s *scrub) lost() int {
 	return len(s.files)
 }
 
-// count is how many blocks are known to be damaged.
-func (s *scrub) count() int {
+// countDamaged is how many blocks are known to be damaged.
+func (s *scrub) countDamaged() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.damaged)
@@ -317,6 +317,6 @@ func (n *Node) newScrub() *scrub {
 
 func (n *Node) scrubMetrics(counter counterFunc, gauge gaugeFunc) {
 	counter("blocks_scrubbed_total", "Stored blocks that were read again to find damage.", n.scrub.read.Load)
-	gauge("blocks_damaged", "Stored blocks that are known to be damaged; each is in the log.", func() float64 { return float64(n.scrub.count()) })
+	gauge("blocks_damaged", "Stored blocks that are known to be damaged; each is in the log.", func() float64 { return float64(n.scrub.countDamaged()) })
 	gauge("block_files_lost", "Files of stored blocks that are gone, cut or exchanged while the node has them open; each is in the log.", func() float64 { return float64(n.scrub.lost()) })
 }

@@ -50,7 +50,7 @@ func TestDamagedBlockIsSaidOnce(t *testing.T) {
 	}
 
 	r := run(t, dir, opts)
-	for end := time.Now().Add(time.Minute); r.scrub.count() == 0; time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(time.Minute); r.scrub.countDamaged() == 0; time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatal("the damage was not found")
 		}
@@ -69,8 +69,8 @@ func TestDamagedBlockIsSaidOnce(t *testing.T) {
 	if code := r.get(t, "/block/6", &other); code != 200 {
 		t.Errorf("the block beside it: %d", code)
 	}
-	if r.scrub.count() != 1 {
-		t.Errorf("%d blocks are said to be damaged", r.scrub.count())
+	if r.scrub.countDamaged() != 1 {
+		t.Errorf("%d blocks are said to be damaged", r.scrub.countDamaged())
 	}
 	if err := r.stop(); err != nil {
 		t.Fatal(err)
@@ -124,7 +124,7 @@ func TestRemovedFileIsNoticed(t *testing.T) {
 		t.Helper()
 		now = now.Add(filesEvery)
 		s.lookAtFiles(now)
-		if on, _ := s.cfg.alarms.of(alarmBlocks); s.lost() != lost || on != (lost > 0) {
+		if on, _ := s.cfg.alarms.stateOf(alarmBlocks); s.lost() != lost || on != (lost > 0) {
 			t.Errorf("%d files are lost, alarm %v, want %d", s.lost(), on, lost)
 		}
 	}
@@ -166,7 +166,7 @@ func TestScrubCounts(t *testing.T) {
 		}
 	}
 	for range 2 {
-		if err := s.pass(t.Context()); err != nil {
+		if err := s.checkAll(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -175,25 +175,25 @@ func TestScrubCounts(t *testing.T) {
 		t.Error("a client is told the wrong thing")
 	}
 	said(2)
-	if on, _ := s.cfg.alarms.of(alarmBlocks); s.count() != 2 || !on || s.read.Load() != 18 {
-		t.Errorf("%d damaged, alarm %v, %d read", s.count(), on, s.read.Load())
+	if on, _ := s.cfg.alarms.stateOf(alarmBlocks); s.countDamaged() != 2 || !on || s.read.Load() != 18 {
+		t.Errorf("%d damaged, alarm %v, %d read", s.countDamaged(), on, s.read.Load())
 	}
 	blocks.failed = true
-	if err := s.pass(t.Context()); err != nil || s.count() != 2 {
-		t.Errorf("a store that fails: %v, %d damaged", err, s.count())
+	if err := s.checkAll(t.Context()); err != nil || s.countDamaged() != 2 {
+		t.Errorf("a store that fails: %v, %d damaged", err, s.countDamaged())
 	}
 	blocks.failed, blocks.broken = false, nil
-	if err := s.pass(t.Context()); err != nil {
+	if err := s.checkAll(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if on, _ := s.cfg.alarms.of(alarmBlocks); s.count() != 0 || on {
-		t.Errorf("mended: %d damaged, alarm %v", s.count(), on)
+	if on, _ := s.cfg.alarms.stateOf(alarmBlocks); s.countDamaged() != 0 || on {
+		t.Errorf("mended: %d damaged, alarm %v", s.countDamaged(), on)
 	}
 	for h := range chain.Height(damagedKnown + 100) { // memory has a bound
 		s.met(&blocklog.DamageError{Height: uint64(h + 1)})
 	}
-	if s.count() != damagedKnown {
-		t.Errorf("%d damaged blocks are remembered, at most %d may be", s.count(), damagedKnown)
+	if s.countDamaged() != damagedKnown {
+		t.Errorf("%d damaged blocks are remembered, at most %d may be", s.countDamaged(), damagedKnown)
 	}
 }
 

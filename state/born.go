@@ -11,8 +11,8 @@ const (
 	present
 )
 
-// note notes what was found. What was known before stays: it is the same parent.
-func (e *existence) note(found bool) {
+// recordFound notes what was found. What was known before stays: it is the same parent.
+func (e *existence) recordFound(found bool) {
 	if *e != unknown {
 		return
 	}
@@ -56,9 +56,9 @@ func (r *recent) slot(addr chain.Address, key StorageKey, value []byte) {
 	r.nextSlot = (r.nextSlot + 1) % uint8(len(r.slots))
 }
 
-func (r *recent) account(addr chain.Address, a *Account) {
+func (r *recent) rememberAccount(addr chain.Address, a *Account) {
 	s := accountSeen{addr: addr, below: rootedOf(a)}
-	s.exists.note(a.Own())
+	s.exists.recordFound(a.Own())
 	r.accounts[r.nextAcct] = s
 	r.nextAcct = (r.nextAcct + 1) % uint8(len(r.accounts))
 }
@@ -122,7 +122,7 @@ func (o *Overlay) existed(addr chain.Address, w *writes) (exists bool, err error
 		exists, err = a.Own(), readErr
 	}
 	if err == nil && w != nil && !o.shared {
-		w.before.note(exists)
+		w.before.recordFound(exists)
 	}
 	return exists, err
 }

@@ -67,8 +67,8 @@ func (k *keyOrder) remove(key StorageKey) {
 	}
 }
 
-// next returns the lowest key from key on, false if there is none.
-func (k *keyOrder) next(key StorageKey) (StorageKey, bool) {
+// lowestFrom returns the lowest key from key on, false if there is none.
+func (k *keyOrder) lowestFrom(key StorageKey) (StorageKey, bool) {
 	i, at, _ := k.find(key)
 	if i < len(k.pieces) && at == len(k.pieces[i]) {
 		i, at = i+1, 0

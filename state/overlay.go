@@ -81,13 +81,13 @@ func (o *Overlay) Account(addr chain.Address) (Account, bool, error) {
 	}
 	if w == nil {
 		if !o.shared {
-			o.seen.account(addr, &old)
+			o.seen.rememberAccount(addr, &old)
 		}
 		return old, existed, nil
 	}
 	below := rootedOf(&old)
 	if !o.shared {
-		w.before.note(old.Own())
+		w.before.recordFound(old.Own())
 		w.below = below
 	}
 	if w.account == nil {

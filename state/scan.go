@@ -76,7 +76,7 @@ func (o *Overlay) Scan(addr chain.Address, s Span) ([]Entry, error) {
 	for {
 		whole, err := true, error(nil)
 		if !w.cleared {
-			whole, err = m.look(o.parent, addr)
+			whole, err = m.fetchBelow(o.parent, addr)
 		}
 		if err != nil {
 			return nil, err
@@ -138,8 +138,8 @@ const (
 	pageBytes   = 64 << 10
 )
 
-// look fetches what is below from at on, and reports whether that is all.
-func (m *merging) look(below View, addr chain.Address) (whole bool, err error) {
+// fetchBelow fetches what is below from at on, and reports whether that is all.
+func (m *merging) fetchBelow(below View, addr chain.Address) (whole bool, err error) {
 	page := Span{Prefix: m.left.Prefix, From: m.at, Entries: m.left.Entries, Bytes: m.left.Bytes}
 	if m.pages++; m.pages > 1 {
 		page.Entries = max(page.Entries, min(1<<m.pages, pageEntries))
@@ -160,11 +160,11 @@ func (m *merging) look(below View, addr chain.Address) (whole bool, err error) {
 func (m *merging) merge(whole bool) (done bool) {
 	walk := m.over.walked()
 	for !m.left.Used() {
-		m.pass(&walk.gaps)
+		m.skipGap(&walk.gaps)
 		if len(m.below) == 0 && !whole {
 			return false
 		}
-		key, written := walk.order.next(m.at)
+		key, written := walk.order.lowestFrom(m.at)
 		written = written && strings.HasPrefix(string(key), string(m.left.Prefix))
 		var value []byte
 		switch {
@@ -184,13 +184,13 @@ func (m *merging) merge(whole bool) (done bool) {
 			}
 			return true
 		}
-		m.step(key, value, &walk.gaps)
+		m.passKey(key, value, &walk.gaps)
 	}
 	return true
 }
 
-// pass goes to the end of the gap that at is in.
-func (m *merging) pass(gaps *Gaps) {
+// skipGap goes to the end of the gap that at is in.
+func (m *merging) skipGap(gaps *Gaps) {
 	if to := gaps.Pass(m.at); to != m.at {
 		m.at = to
 		m.steps++
@@ -201,8 +201,8 @@ func (m *merging) pass(gaps *Gaps) {
 	}
 }
 
-// step goes past a key, whose value is nil if it was removed.
-func (m *merging) step(key StorageKey, value []byte, gaps *Gaps) {
+// passKey goes past a key, whose value is nil if it was removed.
+func (m *merging) passKey(key StorageKey, value []byte, gaps *Gaps) {
 	m.at = key.Next()
 	if value == nil {
 		m.steps++

@@ -98,19 +98,19 @@ type counter struct {
 func (c *counter) Propose(ctx context.Context, req engine.ProposeRequest) (engine.Proposed, error) {
 	p, err := c.Application.Propose(ctx, req)
 	if err == nil {
-		c.liar.count(p.Digest, p.Block)
+		c.liar.rememberHeight(p.Digest, p.Block)
 	}
 	return p, err
 }
 
 // Verify implements [engine.Application].
 func (c *counter) Verify(ctx context.Context, req engine.VerifyRequest) (bool, error) {
-	c.liar.count(req.Digest, req.Block)
+	c.liar.rememberHeight(req.Digest, req.Block)
 	return c.Application.Verify(ctx, req)
 }
 
-// count remembers the height of a block.
-func (l *Liar) count(digest chain.Hash, raw []byte) {
+// rememberHeight remembers the height of a block.
+func (l *Liar) rememberHeight(digest chain.Hash, raw []byte) {
 	b, err := chain.DecodeBlock(raw, len(raw))
 	if err != nil {
 		return

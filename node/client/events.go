@@ -35,7 +35,7 @@ func (c *Client) Events(ctx context.Context, after chain.Height, each func(*rpc.
 	wait := reconnectFirst
 	for first := true; ; first = false {
 		before := stream.last
-		err := stream.follow(ctx)
+		err := stream.readConnection(ctx)
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
@@ -73,8 +73,8 @@ type eventStream struct {
 	stopped bool // each returned an error
 }
 
-// follow reads one connection to its end, which is always an error.
-func (s *eventStream) follow(ctx context.Context) error {
+// readConnection reads one connection to its end, which is always an error.
+func (s *eventStream) readConnection(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	header := http.Header{

@@ -81,7 +81,7 @@ func (c *Client) tryExport(ctx context.Context, v *light.Verifier, addr chain.Ad
 		if err := c.call(ctx, request{method: http.MethodGet, path: path, query: query}, page); err != nil {
 			return nil, err
 		}
-		more, err := out.take(page)
+		more, err := out.addPage(page)
 		if err != nil {
 			return nil, fmt.Errorf("storage from %s: %w", c.base, err)
 		}
@@ -90,12 +90,12 @@ func (c *Client) tryExport(ctx context.Context, v *light.Verifier, addr chain.Ad
 			query.Set("root", page.StorageRoot)
 			continue
 		}
-		return out, out.check(page, v, addr)
+		return out, out.verifyPages(page, v, addr)
 	}
 }
 
-// take adds a page. Keys must rise, so that a node cannot go on for ever.
-func (s *Storage) take(page *rpc.StoragePageReply) (more bool, err error) {
+// addPage adds a page. Keys must rise, so that a node cannot go on for ever.
+func (s *Storage) addPage(page *rpc.StoragePageReply) (more bool, err error) {
 	for _, e := range page.Entries {
 		key, err := hex.DecodeString(strings.TrimPrefix(e.Slot, "0x"))
 		if err != nil {
@@ -119,8 +119,8 @@ func (s *Storage) take(page *rpc.StoragePageReply) (more bool, err error) {
 	return page.Next != "", nil
 }
 
-// check verifies all that was taken against the account of the last page.
-func (s *Storage) check(page *rpc.StoragePageReply, v *light.Verifier, addr chain.Address) error {
+// verifyPages verifies all that was taken against the account of the last page.
+func (s *Storage) verifyPages(page *rpc.StoragePageReply, v *light.Verifier, addr chain.Address) error {
 	if page.Account == nil {
 		return fmt.Errorf("%w: no account", light.ErrMalformed)
 	}

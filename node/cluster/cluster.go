@@ -67,7 +67,7 @@ func Run(ctx context.Context, cfg Config) error {
 	defer cancel()
 	for i, child := range cfg.Children {
 		keepers.Go(func() {
-			if errs[i] = cfg.keep(ctx, child); errs[i] != nil {
+			if errs[i] = cfg.supervise(ctx, child); errs[i] != nil {
 				cancel()
 			}
 		})
@@ -83,8 +83,8 @@ var errAtOnce = errors.New("ended right after its start")
 // hopeless is a life too short to be worth a restart.
 const hopeless = 500 * time.Millisecond
 
-// keep runs one child until ctx ends.
-func (c *Config) keep(ctx context.Context, child Child) error {
+// supervise runs one child until ctx ends.
+func (c *Config) supervise(ctx context.Context, child Child) error {
 	for restarts := 0; ; restarts++ {
 		began := time.Now()
 		err := c.run(ctx, child)

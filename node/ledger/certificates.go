@@ -65,7 +65,7 @@ func (c *CertificateCheck) Run(ctx context.Context) error {
 			return fmt.Errorf("block %d: %w", h, err)
 		}
 		if len(c.claims) >= claimsMax || h == last {
-			if err := c.settle(); err != nil {
+			if err := c.verifyPending(); err != nil {
 				return err
 			}
 			c.Progress(h, last)
@@ -157,8 +157,8 @@ func (c *CertificateCheck) claim(h chain.Height, cert *simplex.Certificate) erro
 	return nil
 }
 
-// settle checks the signatures read so far, those of one epoch together.
-func (c *CertificateCheck) settle() error {
+// verifyPending checks the signatures read so far, those of one epoch together.
+func (c *CertificateCheck) verifyPending() error {
 	for claims := c.claims; len(claims) > 0; {
 		group := claims[0].group
 		n := 1

@@ -29,13 +29,13 @@ import (
 func TestClockNotAdopted(t *testing.T) {
 	truth := time.UnixMilli(1_800_000_000_000)
 	var p pace
-	p.start(false, truth.Add(-time.Hour), uint64(truth.UnixMilli()))
+	p.setClock(false, truth.Add(-time.Hour), uint64(truth.UnixMilli()))
 	if off := int64(p.nowMillis(truth.Add(10*time.Minute))) - truth.Add(10*time.Minute).UnixMilli(); off != 0 {
 		t.Errorf("after a slow start and a step chain time is %d ms off", off)
 	}
 	for i := range 5 {
 		var p pace
-		p.start(false, truth, uint64(truth.UnixMilli())+uint64(i+1)*5000)
+		p.setClock(false, truth, uint64(truth.UnixMilli())+uint64(i+1)*5000)
 		if off := int64(p.nowMillis(truth)) - truth.UnixMilli(); off != 0 {
 			t.Errorf("after start %d chain time is %d ms off", i+1, off)
 		}
@@ -51,7 +51,7 @@ func TestSlowStartWaitsForTheClock(t *testing.T) {
 		now := func() time.Time { return time.Now().Add(-time.Duration(slow.Load())) }
 		var p pace
 		head := uint64(time.Now().UnixMilli())
-		p.start(false, now(), head)
+		p.setClock(false, now(), head)
 		said, began := 0, time.Now()
 		time.AfterFunc(10*time.Minute, func() { slow.Store(0) })
 		if _, err := p.wait(t.Context(), now, timing{head, 1_000, 5_000}, func() { said++ }); err != nil {
@@ -288,7 +288,7 @@ func TestDriftOfMost(t *testing.T) {
 		t.Helper()
 		var d Drift
 		for i, a := range aheads {
-			d.note(chain.PeerKey{byte(i)}, uint64(100_000+a.Milliseconds()), 100_000)
+			d.observe(chain.PeerKey{byte(i)}, uint64(100_000+a.Milliseconds()), 100_000)
 		}
 		if got := d.most(others, 101_000); got != want {
 			t.Errorf("%s: %v, want %v", rule, got, want)
@@ -303,7 +303,7 @@ func TestDriftOfMost(t *testing.T) {
 	f("to both sides", 3, []time.Duration{-9 * s, 0, 9 * s}, 0)
 	f("one other", 1, []time.Duration{6 * s}, 6*s)
 	var d Drift
-	d.note(chain.PeerKey{1}, 9_000_000, 1_000_000)
+	d.observe(chain.PeerKey{1}, 9_000_000, 1_000_000)
 	if got := d.most(1, 1_000_000+driftFreshMillis+1); got != 0 {
 		t.Errorf("of long ago: %v", got)
 	}

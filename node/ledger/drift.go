@@ -26,9 +26,9 @@ type sighting struct {
 // driftMax bounds what is reported: beyond it a timestamp is no clock's.
 const driftMax = 24 * time.Hour
 
-// note takes the timestamp of a proposal that came at now, both in milliseconds.
+// observe takes the timestamp of a proposal that came at now, both in milliseconds.
 // leader is a member of the validator set, which bounds the map.
-func (d *Drift) note(leader chain.PeerKey, timestamp, now uint64) {
+func (d *Drift) observe(leader chain.PeerKey, timestamp, now uint64) {
 	const most = uint64(driftMax / time.Millisecond)
 	var ahead time.Duration
 	if timestamp >= now {

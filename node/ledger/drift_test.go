@@ -15,7 +15,7 @@ func TestDrift(t *testing.T) {
 	}
 	f := func(timestamp, now uint64, want time.Duration) {
 		t.Helper()
-		d.note(chain.PeerKey{1}, timestamp, now)
+		d.observe(chain.PeerKey{1}, timestamp, now)
 		if got, ok := d.Of(chain.PeerKey{1}); !ok || got != want {
 			t.Errorf("timestamp %d at %d: %v, want %v", timestamp, now, got, want)
 		}

@@ -84,7 +84,7 @@ func TestEpochsHaveTheirOwnSets(t *testing.T) {
 		want bool
 	}{{0, old, true}, {1, chain.PeerKey{9}, true}, {0, chain.PeerKey{9}, false}, {1, old, false}, {2, old, false}} {
 		h := chain.Header{Epoch: tt.of, Proposer: tt.who}
-		if _, ok := proposers.key(&h); ok != tt.want {
+		if _, ok := proposers.keyOf(&h); ok != tt.want {
 			t.Errorf("proposer %x in epoch %d: %v", tt.who[:2], tt.of, ok)
 		}
 		in := inputsOf(f.genesis, s, &h, chain.Hash{})

@@ -237,7 +237,7 @@ func New(cfg Config) (*Ledger, error) {
 		l.cfg.UnfinalBytes = DefaultUnfinalBytes
 	}
 	l.head.Store(head)
-	l.pace.start(cfg.Genesis.Devnet, cfg.Now(), head.Block.Header.TimestampMillis)
+	l.pace.setClock(cfg.Genesis.Devnet, cfg.Now(), head.Block.Header.TimestampMillis)
 	return l, nil
 }
 

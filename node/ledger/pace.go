@@ -21,9 +21,9 @@ type pace struct {
 	changed chan struct{} // closed when advance rises
 }
 
-// start sets the clock. On a development chain it is not behind the head's
+// setClock sets the clock. On a development chain it is not behind the head's
 // timestamp: blocks may have been advanced by hand in an earlier life.
-func (p *pace) start(devnet bool, wall time.Time, headMillis uint64) {
+func (p *pace) setClock(devnet bool, wall time.Time, headMillis uint64) {
 	p.devnet, p.changed = devnet, make(chan struct{})
 	if lead := int64(headMillis) - wall.UnixMilli(); devnet && lead > 0 {
 		p.skipped = time.Duration(lead) * time.Millisecond

@@ -14,7 +14,7 @@ import (
 func TestAdvanceIsBounded(t *testing.T) {
 	var p pace
 	now := time.UnixMilli(1_000_000)
-	p.start(true, now, 0)
+	p.setClock(true, now, 0)
 	if p.request(advanceMax+1) || p.request(math.MaxUint64) {
 		t.Error("took more blocks than may be due")
 	}
@@ -30,7 +30,7 @@ func TestAdvanceIsBounded(t *testing.T) {
 func TestChainTimeNeverRunsBackwards(t *testing.T) {
 	var p pace
 	wall := time.UnixMilli(1_000_000)
-	p.start(true, wall, 1_005_000) // the head is five seconds ahead of the clock
+	p.setClock(true, wall, 1_005_000) // the head is five seconds ahead of the clock
 	if got := p.nowMillis(wall); got != 1_005_000 {
 		t.Errorf("chain time after a start = %d, want the head's", got)
 	}
@@ -51,7 +51,7 @@ func TestWaitsOneBlockTimeAtMost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var p pace
 		now := func() time.Time { return time.Now() }
-		p.start(false, now(), 0)
+		p.setClock(false, now(), 0)
 		f := func(rule string, ahead, want time.Duration) {
 			began := time.Now()
 			if _, err := p.wait(t.Context(), now, timing{uint64(began.Add(ahead).UnixMilli()), 1_000, 5_000}, nil); err != nil {

@@ -28,15 +28,15 @@ type previews struct {
 	perTx time.Duration
 }
 
-// note remembers what execution took.
-func (d *previews) note(txs int, took time.Duration) {
+// recordDuration remembers what execution took.
+func (d *previews) recordDuration(txs int, took time.Duration) {
 	if txs > 0 {
 		d.perTx = took / time.Duration(txs)
 	}
 }
 
-// take returns the executed block of the digest, if a preview foretold it.
-func (d *previews) take(digest chain.Hash) *Executed {
+// pop returns the executed block of the digest, if a preview foretold it.
+func (d *previews) pop(digest chain.Hash) *Executed {
 	for i, e := range d.done {
 		if e.Digest == digest {
 			d.done = slices.Delete(d.done, i, i+1)
@@ -125,7 +125,7 @@ func (l *Ledger) tryPreview(h chain.Header, parent *Executed, txs []*chain.Verif
 // executeOrTake executes a block, unless its preview was executed before: the
 // digest binds transactions and results alike.
 func (l *Ledger) executeOrTake(digest chain.Hash, h chain.Header, parent *Executed, txs []*chain.VerifiedTx, list txList) (*Executed, error) {
-	if e := l.ahead.take(digest); e != nil {
+	if e := l.ahead.pop(digest); e != nil {
 		l.Stats.Foretold.Add(1)
 		return e, nil
 	}

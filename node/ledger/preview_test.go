@@ -85,7 +85,7 @@ func TestPreviewsAreBounded(t *testing.T) {
 	for i := range byte(10) {
 		d.put(&Executed{Digest: chain.Hash{i}, Round: beacon.Round{View: chain.View(i)}})
 	}
-	if len(d.done) != previewsKept || d.take(chain.Hash{9}) == nil || d.take(chain.Hash{9}) != nil || d.take(chain.Hash{1}) != nil {
+	if len(d.done) != previewsKept || d.pop(chain.Hash{9}) == nil || d.pop(chain.Hash{9}) != nil || d.pop(chain.Hash{1}) != nil {
 		t.Errorf("%d previews kept, want the newest %d, each once", len(d.done), previewsKept)
 	}
 }

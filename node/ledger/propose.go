@@ -40,7 +40,7 @@ func (l *Ledger) Propose(ctx context.Context, req engine.ProposeRequest) (engine
 	}
 	return call(ctx, l, func(runCtx context.Context) (engine.Proposed, error) {
 		began := time.Now()
-		e, err := l.build(runCtx, ctx, req, parent, advancing)
+		e, err := l.buildBlock(runCtx, ctx, req, parent, advancing)
 		if errors.Is(err, errOvertaken) {
 			l.size.built(0, time.Since(began), true)
 		}
@@ -95,10 +95,10 @@ type proposal struct {
 	opening *exec.Steps // the block begun, for packing; nil: not yet
 }
 
-// build packs, orders and executes one block. view ends with the view that it is for.
-func (l *Ledger) build(ctx, view context.Context, req engine.ProposeRequest, parent *Executed, advancing bool) (*Executed, error) {
+// buildBlock packs, orders and executes one block. view ends with the view that it is for.
+func (l *Ledger) buildBlock(ctx, view context.Context, req engine.ProposeRequest, parent *Executed, advancing bool) (*Executed, error) {
 	header := l.frame(req, parent)
-	l.size.follow(parent.Force.Params)
+	l.size.applyParams(parent.Force.Params)
 	if advancing {
 		header.TimestampMillis = parent.Block.Header.TimestampMillis + l.blockMillis(parent)
 		l.pace.built(l.cfg.Now(), header.TimestampMillis)
@@ -246,7 +246,7 @@ func (l *Ledger) execute(h chain.Header, parent *Executed, txs []*chain.Verified
 	if err != nil {
 		return nil, err
 	}
-	l.ahead.note(len(txs), time.Since(began))
+	l.ahead.recordDuration(len(txs), time.Since(began))
 	l.Stats.ExecNanos.Add(uint64(time.Since(began)))
 	return l.seal(h, parent, txs, &result, func() txList { return list })
 }
@@ -274,7 +274,7 @@ func (l *Ledger) list(txs []*chain.VerifiedTx) txList {
 // receipts'.
 func (l *Ledger) seal(h chain.Header, parent *Executed, txs []*chain.VerifiedTx, result *exec.Result, list func() txList) (*Executed, error) {
 	began := time.Now()
-	l.report(result.Defects)
+	l.reportDefects(result.Defects)
 	var listed txList
 	var listing sync.WaitGroup
 	listing.Go(func() { listed = list() })
@@ -311,8 +311,8 @@ func (l *Ledger) seal(h chain.Header, parent *Executed, txs []*chain.VerifiedTx,
 	return e, nil
 }
 
-// report hands on what went wrong in the Python machine.
-func (l *Ledger) report(defects []pvm.Dump) {
+// reportDefects hands on what went wrong in the Python machine.
+func (l *Ledger) reportDefects(defects []pvm.Dump) {
 	if l.cfg.Defect == nil {
 		return
 	}

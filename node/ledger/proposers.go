@@ -57,8 +57,8 @@ func keysOf(r *epoch.Record) (map[chain.PeerKey]*bls.PublicKey, error) {
 	return keys, nil
 }
 
-// key returns the key of the proposer of a block, which has to be a validator of its epoch.
-func (p *Proposers) key(h *chain.Header) (*bls.PublicKey, bool) {
+// keyOf returns the key of the proposer of a block, which has to be a validator of its epoch.
+func (p *Proposers) keyOf(h *chain.Header) (*bls.PublicKey, bool) {
 	if uint64(h.Epoch) >= uint64(len(p.keys)) {
 		return nil, false
 	}
@@ -69,7 +69,7 @@ func (p *Proposers) key(h *chain.Header) (*bls.PublicKey, bool) {
 // checkOrder verifies the proof in the header and that the transactions stand
 // in the order that follows from it (resolution 11.41).
 func (p *Proposers) checkOrder(h *chain.Header, parentBeacon chain.Hash, txs []*chain.VerifiedTx) error {
-	key, ok := p.key(h)
+	key, ok := p.keyOf(h)
 	if !ok {
 		return &Verdict{"proposer", errors.New("not a validator")}
 	}

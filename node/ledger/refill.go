@@ -42,8 +42,8 @@ func (p *proposal) refill(sel *order.Selection, s exec.Built) (exec.Built, error
 	return s, nil
 }
 
-// note remembers what the transactions used, and returns the sum.
-func (p *proposal) note(s *exec.Built) (all chain.Usage) {
+// recordUsage remembers what the transactions used, and returns the sum.
+func (p *proposal) recordUsage(s *exec.Built) (all chain.Usage) {
 	if p.used == nil {
 		p.used = make(map[chain.Hash]chain.Usage, len(s.Kept))
 	}
@@ -59,7 +59,7 @@ func (p *proposal) note(s *exec.Built) (all chain.Usage) {
 // spacious notes what the transactions used, and reports whether that leaves much of
 // what they were counted with.
 func (p *proposal) spacious(sel *order.Selection, s *exec.Built) bool {
-	all := p.note(s)
+	all := p.recordUsage(s)
 	params := p.parent.Force.Params
 	return sel.Counted.Cycles > all.Cycles+params.CyclesTarget/refillPart || sel.Counted.Cells > all.Cells+params.CellsTarget/refillPart
 }
@@ -91,7 +91,7 @@ func (p *proposal) doubtful(all, sel *order.Selection, s *exec.Built) (bool, err
 	if p.doubt || s.Cut || !p.watch.again() || !p.crowded(sel, s) {
 		return false, nil
 	}
-	p.note(s)
+	p.recordUsage(s)
 	p.doubt, p.anew = true, true
 	p.l.Stats.Doubted.Add(1)
 	next, err := p.pack()

@@ -71,7 +71,7 @@ func (r *Replay) Run(ctx context.Context) (chain.Hash, error) {
 		if force, err = force.At(version); err != nil {
 			return chain.Hash{}, fmt.Errorf("parameters of block %d: %w", h, err)
 		}
-		if version, err = r.step(ctx, place{version, force.Params, &parent}, block, rec); err != nil {
+		if version, err = r.replayBlock(ctx, place{version, force.Params, &parent}, block, rec); err != nil {
 			return chain.Hash{}, fmt.Errorf("block %d: %w", h, err)
 		}
 		parent, parentDigest = block.Header, rec.Digest
@@ -87,8 +87,8 @@ type place struct {
 	parent  *chain.Header
 }
 
-// step executes one block and commits it to the scratch store.
-func (r *Replay) step(ctx context.Context, at place, block *chain.Block, rec store.BlockRecord) (*store.Version, error) {
+// replayBlock executes one block and commits it to the scratch store.
+func (r *Replay) replayBlock(ctx context.Context, at place, block *chain.Block, rec store.BlockRecord) (*store.Version, error) {
 	h := &block.Header
 	if err := checkChild(at.params, h, at.parent); err != nil {
 		return nil, err

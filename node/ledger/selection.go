@@ -31,12 +31,12 @@ func (p *proposal) build(all *order.Selection) (exec.Built, error) {
 	l, sel := p.l, *all
 	for round := 0; ; round++ {
 		began := time.Now()
-		s, err := l.executor.Build(p.parent.State, l.inputs(&p.header, p.parent.Force.Params), &sel, p.watch.of(sel.Txs))
+		s, err := l.executor.Build(p.parent.State, l.inputs(&p.header, p.parent.Force.Params), &sel, p.watch.watchSelection(sel.Txs))
 		l.Stats.noteExec(l.executor.Stats())
 		if err != nil {
 			return s, err
 		}
-		l.ahead.note(len(s.Kept), time.Since(began))
+		l.ahead.recordDuration(len(s.Kept), time.Since(began))
 		l.Stats.ExecNanos.Add(uint64(time.Since(began)))
 		p.noteBusy(&sel, s.Skipped)
 		refused, err := l.refuse(p.ctx, &sel, s.Skipped)
@@ -66,7 +66,7 @@ func (p *proposal) build(all *order.Selection) (exec.Built, error) {
 			next = order.Arrange(p.vrfOut, firsts(next, round == 1 && !s.Cut))
 		}
 		if s.Cut {
-			p.watch.extend()
+			p.watch.addTime()
 		}
 		sel = order.Selection{Txs: next}
 	}

@@ -25,12 +25,12 @@ type blockSize struct {
 func newBlockSize(p *params.Params) blockSize {
 	most := int(p.MaxBlockBytes) - blockEnvelopeBytes
 	s := blockSize{limit: most, most: most}
-	s.follow(p)
+	s.applyParams(p)
 	return s
 }
 
-// follow takes in the parameters in force in the next block.
-func (s *blockSize) follow(p *params.Params) {
+// applyParams takes in the parameters in force in the next block.
+func (s *blockSize) applyParams(p *params.Params) {
 	s.least = min(s.most, int(p.MaxTxBytes)+blockEnvelopeBytes)
 	s.limit = max(s.limit, s.least)
 	// Building starts when the block time has passed; half of what then is left is

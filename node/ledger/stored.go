@@ -16,7 +16,7 @@ func CheckCertificates(sets *beacon.Sets, stored Chain, rec store.BlockRecord, w
 	if err := c.read(rec); err != nil {
 		return err
 	}
-	return c.settle()
+	return c.verifyPending()
 }
 
 // FitCertificates says the same as stored in a form that takes so many bytes, and is

@@ -43,13 +43,13 @@ func isFault(err error) bool {
 // Verify checks a proposed block by executing it. false is a verdict on the
 // block, an error a fault of this node. It implements engine.Application.
 func (l *Ledger) Verify(ctx context.Context, req engine.VerifyRequest) (bool, error) {
-	return l.answer(req, l.Judge(ctx, req))
+	return l.verdictOf(req, l.Judge(ctx, req))
 }
 
 // Recover is Verify for a block that this node accepted before a restart, or that
 // a quorum voted for: the clock has no say. It implements engine.Application.
 func (l *Ledger) Recover(ctx context.Context, req engine.VerifyRequest) (bool, error) {
-	return l.answer(req, l.judge(ctx, req, math.MaxUint64))
+	return l.verdictOf(req, l.executeAndKeep(ctx, req, math.MaxUint64))
 }
 
 // Judge is Verify that says why: nil for a valid block, a [Verdict] for one that
@@ -64,7 +64,7 @@ func (l *Ledger) Judge(ctx context.Context, req engine.VerifyRequest) error {
 		l.Stats.Crowded.Add(1)
 		return &Verdict{"blocks that are not final take all their room", engine.ErrEarly}
 	}
-	return l.judge(ctx, req, now+l.head.Load().Force.Params.MaxClockDriftMillis)
+	return l.executeAndKeep(ctx, req, now+l.head.Load().Force.Params.MaxClockDriftMillis)
 }
 
 // hasBody reports whether a block has transactions, as far as its bytes tell.
@@ -76,12 +76,12 @@ func (l *Ledger) hasBody(req engine.VerifyRequest) bool {
 // noteClock remembers what a proposal of the round's leader says of its clock.
 func (l *Ledger) noteClock(req engine.VerifyRequest, head []byte, now uint64) {
 	if h, err := chain.DecodeHeader(head); err == nil && h.Digest() == req.Digest && h.Proposer == req.Leader {
-		l.Drift.note(req.Leader, h.TimestampMillis, now)
+		l.Drift.observe(req.Leader, h.TimestampMillis, now)
 	}
 }
 
-// answer takes a verdict out of the errors.
-func (l *Ledger) answer(req engine.VerifyRequest, err error) (bool, error) {
+// verdictOf takes a verdict out of the errors.
+func (l *Ledger) verdictOf(req engine.VerifyRequest, err error) (bool, error) {
 	var verdict *Verdict
 	if errors.As(err, &verdict) {
 		l.Stats.Refused.Add(1)
@@ -94,9 +94,9 @@ func (l *Ledger) answer(req engine.VerifyRequest, err error) (bool, error) {
 	return err == nil, err
 }
 
-// judge executes the block and remembers it if it is valid and bears a time of
+// executeAndKeep executes the block and remembers it if it is valid and bears a time of
 // at most latestMillis.
-func (l *Ledger) judge(ctx context.Context, req engine.VerifyRequest, latestMillis uint64) error {
+func (l *Ledger) executeAndKeep(ctx context.Context, req engine.VerifyRequest, latestMillis uint64) error {
 	known, err := call(ctx, l, func(context.Context) (bool, error) {
 		e := l.tree.get(req.Digest)
 		return e != nil && e.answers(req), nil

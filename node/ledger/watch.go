@@ -59,18 +59,18 @@ func (l *Ledger) newWatch(view context.Context, parent *Executed) *watch {
 
 func (w *watch) spent() time.Duration { return w.now().Sub(w.began) }
 
-// over reports whether no further transaction may be taken.
-func (w *watch) over() bool { return w.spent() > w.most || w.overtaken() }
+// exhausted reports whether no further transaction may be taken.
+func (w *watch) exhausted() bool { return w.spent() > w.most || w.overtaken() }
 
 // again reports whether there is time for as much as there was until now.
 func (w *watch) again() bool { return 2*w.spent() <= w.most && !w.overtaken() }
 
-// extend gives as much time as there was at the beginning, for an execution of part of
+// addTime gives as much time as there was at the beginning, for an execution of part of
 // what was executed within it.
-func (w *watch) extend() { w.most = max(w.most, w.spent()) + w.most }
+func (w *watch) addTime() { w.most = max(w.most, w.spent()) + w.most }
 
-// of watches the execution of a selection.
-func (w *watch) of(txs []*chain.VerifiedTx) exec.Watch {
+// watchSelection watches the execution of a selection.
+func (w *watch) watchSelection(txs []*chain.VerifiedTx) exec.Watch {
 	return exec.Watch{
 		Start: func(i int) func() uint64 {
 			if len(txs[i].Tx.Payload) == 0 {
@@ -78,7 +78,7 @@ func (w *watch) of(txs []*chain.VerifiedTx) exec.Watch {
 			}
 			return w.measure()
 		},
-		Over: w.over,
+		Over: w.exhausted,
 		Ran: func(i int, used chain.Usage, nanos uint64) {
 			// A payment runs nothing that its sender could have made slow.
 			if nanos > uint64(slowLeast) && nanos/slowNanosPerCycle > uint64(used.Cycles) && len(txs[i].Tx.Payload) > 0 {

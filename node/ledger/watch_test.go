@@ -79,7 +79,7 @@ func TestSlowTransactionsAreShunned(t *testing.T) {
 	f.verifiesSecond(t, first, parent, made)
 
 	w := l.newWatch(t.Context(), l.Head())
-	ran := w.of([]*chain.VerifiedTx{slow, payment}).Ran
+	ran := w.watchSelection([]*chain.VerifiedTx{slow, payment}).Ran
 	const ms = uint64(time.Millisecond)
 	ran(0, chain.Usage{Cycles: 249_999}, 50*ms)        // a pause of the machine
 	ran(0, chain.Usage{Cycles: 2_000_000}, 400*ms)     // 200 ns a cycle

@@ -29,8 +29,8 @@ type dropped struct {
 	name  string
 }
 
-// tell writes what was dropped since the last time, if anything was.
-func (d *drops) tell(t *Transport) {
+// logDropped writes what was dropped since the last time, if anything was.
+func (d *drops) logDropped(t *Transport) {
 	var lost []dropped
 	total, seen := uint64(0), map[*queue]uint64{}
 	for _, p := range append(slices.Clone(t.members), t.guests()...) {

@@ -18,7 +18,7 @@ func TestDropsAreTold(t *testing.T) {
 		t.Fatal(err)
 	}
 	var d drops
-	d.tell(tr)
+	d.logDropped(tr)
 	if lines.Len() > 0 {
 		t.Errorf("nothing was dropped: %s", lines.String())
 	}
@@ -26,15 +26,15 @@ func TestDropsAreTold(t *testing.T) {
 		tr.Send(1, Fetch, []byte("a request")) // not kept while it is away
 	}
 	tr.Send(2, Fetch, []byte("a request"))
-	d.tell(tr)
+	d.logDropped(tr)
 	for _, want := range []string{"count=6", "peer 1 fetch: 5, it is not connected; peer 2 fetch: 1, it is not connected"} {
 		if !strings.Contains(lines.String(), want) {
 			t.Errorf("%q is not in %s", want, lines.String())
 		}
 	}
 	tr.Send(1, Fetch, []byte("a request"))
-	d.tell(tr)
-	d.tell(tr)
+	d.logDropped(tr)
+	d.logDropped(tr)
 	if n := strings.Count(lines.String(), "\n"); n != 2 || !strings.Contains(lines.String(), "count=1 ") {
 		t.Errorf("%d lines:\n%s", n, lines.String())
 	}

@@ -89,8 +89,8 @@ func newNamer() namer {
 	return namer{seed: maphash.Bytes(maphash.MakeSeed(), nil), check: maphash.MakeSeed()}
 }
 
-// of returns the names of the bodies, in their order.
-func (n namer) of(bodies [][]byte) []name {
+// namesOf returns the names of the bodies, in their order.
+func (n namer) namesOf(bodies [][]byte) []name {
 	names := make([]name, len(bodies))
 	digest := xxhash.NewWithSeed(n.seed)
 	for i, body := range bodies {
@@ -107,7 +107,7 @@ func (f *flood) fresh(frame []byte) ([][]byte, error) {
 	if err != nil {
 		return nil, ErrWireBatch
 	}
-	names := f.name.of(bodies)
+	names := f.name.namesOf(bodies)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.turn(time.Now())
@@ -127,7 +127,7 @@ func (f *flood) fresh(frame []byte) ([][]byte, error) {
 func (f *flood) add(origin int, bodies [][]byte) {
 	var names []name
 	if origin < 0 {
-		names = f.name.of(bodies)
+		names = f.name.namesOf(bodies)
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -49,7 +49,7 @@ func TestTwinsAreFresh(t *testing.T) {
 		_, _ = b.Write(worthless)
 		if a.Sum64() == b.Sum64() {
 			collide++
-			if names := f.name.of([][]byte{honest, worthless}); names[0].sum == names[1].sum {
+			if names := f.name.namesOf([][]byte{honest, worthless}); names[0].sum == names[1].sum {
 				hidden++ // were it not for the second sum
 			}
 		}
@@ -70,7 +70,7 @@ func TestTwinsAreFresh(t *testing.T) {
 func TestSeedsDiffer(t *testing.T) {
 	body := [][]byte{bytes.Repeat([]byte{7}, 100), bytes.Repeat([]byte{7}, 100)}
 	a, b := newNamer(), newNamer()
-	x, y := a.of(body), b.of(body)
+	x, y := a.namesOf(body), b.namesOf(body)
 	if x[0] != x[1] {
 		t.Errorf("one body has the names %x and %x", x[0], x[1])
 	}

@@ -37,8 +37,8 @@ func (t *Transport) guests() []*peer {
 	return out
 }
 
-// admit finds a place for a full node, or says why there is none.
-func (t *Transport) admit(key chain.PeerKey, from net.Addr, now time.Time) (*peer, Refusal) {
+// admitGuest finds a place for a full node, or says why there is none.
+func (t *Transport) admitGuest(key chain.PeerKey, from net.Addr, now time.Time) (*peer, Refusal) {
 	if t.door.banned(key, from, now) {
 		return nil, RefusedBanned
 	}

@@ -220,7 +220,7 @@ func TestPlacesOfFullNodes(t *testing.T) {
 	at := func(i int) net.Addr { return &net.UDPAddr{IP: net.IPv4(192, 0, 2, byte(i)), Port: 1} }
 	come := func(who, from int) Refusal {
 		t.Helper()
-		p, why := tr.admit(key(who), at(from), now)
+		p, why := tr.admitGuest(key(who), at(from), now)
 		if (p == nil) != (why != admitted) {
 			t.Fatalf("guest %d: %v and %v", who, p, why)
 		}
@@ -385,9 +385,9 @@ func TestRefusalsCostOneLineAMinute(t *testing.T) {
 	for i := range 10_000 {
 		n.add(Refusal(i%3), from, errors.New("no"), now.Add(time.Duration(i)*10*time.Millisecond)) // 100 s
 	}
-	n.flush(now.Add(110 * time.Second)) // not yet
-	n.flush(now.Add(130 * time.Second))
-	n.flush(now.Add(time.Hour)) // nothing new
+	n.logGathered(now.Add(110 * time.Second)) // not yet
+	n.logGathered(now.Add(130 * time.Second))
+	n.logGathered(now.Add(time.Hour)) // nothing new
 	var counts []string
 	for line := range strings.Lines(lines.String()) {
 		_, rest, _ := strings.Cut(line, "count=")

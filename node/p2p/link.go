@@ -68,7 +68,7 @@ func (l *link) run(ctx context.Context) error {
 	if !l.peer.member {
 		part(l.listen)
 	}
-	err := l.settle(ctx, failed)
+	err := l.awaitGreeting(ctx, failed)
 	if err == nil {
 		for class := Votes; class < NumClasses; class++ {
 			part(func(context.Context) error { return l.write(class) })
@@ -80,8 +80,8 @@ func (l *link) run(ctx context.Context) error {
 	return err
 }
 
-// settle waits for the greeting and finds out whether the link is used.
-func (l *link) settle(ctx context.Context, failed <-chan error) error {
+// awaitGreeting waits for the greeting and finds out whether the link is used.
+func (l *link) awaitGreeting(ctx context.Context, failed <-chan error) error {
 	timer := time.NewTimer(l.t.cfg.HandshakeTimeout)
 	defer timer.Stop()
 	select {
@@ -394,7 +394,7 @@ func (l *link) write(class Class) error {
 			q.wake() // the next link's
 			return nil
 		}
-		if msgs = q.take(msgs[:0], writeBatchBytes); len(msgs) == 0 {
+		if msgs = q.popInto(msgs[:0], writeBatchBytes); len(msgs) == 0 {
 			continue
 		}
 		buf = buf[:0]

@@ -246,7 +246,7 @@ func TestQueueKeepsItsBounds(t *testing.T) {
 			q.put([]byte(msg))
 		}
 		var got []string
-		for _, msg := range q.take(nil, 1000) {
+		for _, msg := range q.popInto(nil, 1000) {
 			got = append(got, string(msg))
 		}
 		if !slices.Equal(got, c.want) || q.dropped.Load() != c.dropped || q.bytes != 0 {
@@ -260,10 +260,10 @@ func TestQueueTakesInPieces(t *testing.T) {
 	for range 3 {
 		q.put(make([]byte, 20))
 	}
-	if got := len(q.take(nil, 50)); got != 2 {
+	if got := len(q.popInto(nil, 50)); got != 2 {
 		t.Errorf("took %d, want the 2 that fit into 50 bytes", got)
 	}
-	if got := len(q.take(nil, 1)); got != 1 {
+	if got := len(q.popInto(nil, 1)); got != 1 {
 		t.Errorf("took %d, want one however large", got)
 	}
 }

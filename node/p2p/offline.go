@@ -63,8 +63,8 @@ func (q *queue) fit(n int) bool {
 	return true
 }
 
-// count adds to the bytes that wait. q.mu is held.
-func (q *queue) count(n int) {
+// addBytes adds to the bytes that wait. q.mu is held.
+func (q *queue) addBytes(n int) {
 	q.bytes += n
 	if q.away {
 		q.offline.bytes.Add(int64(n))

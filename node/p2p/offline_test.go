@@ -49,7 +49,7 @@ func TestAbsentMembersShareABudget(t *testing.T) {
 		t.Errorf("%d bytes are counted for members that are back", n)
 	}
 	peers[0].send(Blocks, make([]byte, 1<<20))
-	peers[0].queues[Blocks].take(nil, 1)
+	peers[0].queues[Blocks].popInto(nil, 1)
 	peers[0].set(nil)
 	if n := o.bytes.Load(); n != held0(peers[0]) {
 		t.Errorf("%d bytes are counted for one that went, %d wait", n, held0(peers[0]))

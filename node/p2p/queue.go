@@ -41,7 +41,7 @@ func (q *queue) put(msg []byte) {
 		return
 	}
 	q.msgs = append(q.msgs, msg)
-	q.count(len(msg))
+	q.addBytes(len(msg))
 	q.mu.Unlock()
 	q.wake()
 }
@@ -57,13 +57,13 @@ func (q *queue) pop() []byte {
 	msg := q.msgs[0]
 	q.msgs[0] = nil
 	q.msgs = q.msgs[1:]
-	q.count(-len(msg))
+	q.addBytes(-len(msg))
 	return msg
 }
 
-// take appends waiting messages to dst, oldest first: at least one if there is
+// popInto appends waiting messages to dst, oldest first: at least one if there is
 // any, more while they fit into bytesMax.
-func (q *queue) take(dst [][]byte, bytesMax int) [][]byte {
+func (q *queue) popInto(dst [][]byte, bytesMax int) [][]byte {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for size := 0; len(q.msgs) > 0; {
@@ -82,7 +82,7 @@ func (q *queue) clear() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.dropped.Add(uint64(len(q.msgs)))
-	q.count(-q.bytes)
+	q.addBytes(-q.bytes)
 	q.msgs = nil
 }
 

@@ -94,18 +94,18 @@ func (n *notice) add(why Refusal, from net.Addr, err error, now time.Time) {
 	defer n.mu.Unlock()
 	n.counts[why]++
 	n.from, n.cause = from.String(), err.Error()
-	n.tell(now)
+	n.logDue(now)
 }
 
-// flush tells what was gathered and is due.
-func (n *notice) flush(now time.Time) {
+// logGathered tells what was gathered and is due.
+func (n *notice) logGathered(now time.Time) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.tell(now)
+	n.logDue(now)
 }
 
-// tell writes the line if there is something to say and it is time. n.mu is held.
-func (n *notice) tell(now time.Time) {
+// logDue writes the line if there is something to say and it is time. n.mu is held.
+func (n *notice) logDue(now time.Time) {
 	if n.counts == ([NumRefusals]uint64{}) || now.Sub(n.last) < noticeEvery {
 		return
 	}

@@ -25,8 +25,8 @@ func (t *Transport) memberOf(key chain.PeerKey) *peer {
 	return t.members[i]
 }
 
-// find returns the peer of a number, or nil.
-func (t *Transport) find(id int) *peer {
+// peerByID returns the peer of a number, or nil.
+func (t *Transport) peerByID(id int) *peer {
 	switch n := len(t.members); {
 	case id < 0:
 		return nil

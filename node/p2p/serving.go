@@ -76,7 +76,7 @@ func (s *serving) bill(a *account, cost, times float64, now time.Time) {
 // before. It never blocks.
 // Members are not billed.
 func (t *Transport) Served(to, reads, bytes, times int) {
-	p := t.find(to)
+	p := t.peerByID(to)
 	if p == nil || p.member {
 		return
 	}

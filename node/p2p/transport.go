@@ -271,7 +271,7 @@ func (t *Transport) Run(ctx context.Context, receiver Receiver) error {
 	defer cancel() // before those two: who waits for them has no peers any more
 	for _, p := range t.members {
 		if p != nil {
-			parts.Go(func() { t.keep(ctx, p) })
+			parts.Go(func() { t.maintain(ctx, p) })
 		}
 	}
 	parts.Go(func() { _ = t.flood.run(ctx, t) })
@@ -282,12 +282,12 @@ func (t *Transport) Run(ctx context.Context, receiver Receiver) error {
 	})
 	parts.Go(func() {
 		for sleep(ctx, noticeEvery) == nil {
-			t.strangers.flush(time.Now())
+			t.strangers.logGathered(time.Now())
 		}
 	})
 	parts.Go(func() {
 		for d := new(drops); sleep(ctx, dropsEvery) == nil; {
-			d.tell(t)
+			d.logDropped(t)
 		}
 	})
 	if t.cfg.BookFile != "" {
@@ -324,7 +324,7 @@ func (t *Transport) Broadcast(class Class, msg []byte) {
 // Send queues a message for one peer by its number. It never blocks; msg must
 // not change afterwards.
 func (t *Transport) Send(to int, class Class, msg []byte) {
-	if p := t.find(to); p != nil {
+	if p := t.peerByID(to); p != nil {
 		p.send(class, msg)
 	}
 }
@@ -346,14 +346,14 @@ func (t *Transport) Flood(origin int, bodies [][]byte) { t.flood.add(origin, bod
 // Pause stops reading a peer's transactions for a few seconds: what it sent
 // could not have been admitted by an honest node.
 func (t *Transport) Pause(id int) {
-	if p := t.find(id); p != nil {
+	if p := t.peerByID(id); p != nil {
 		p.stats.violations.Add(1)
 		p.pause(time.Now().Add(pauseFor))
 	}
 }
 
-// keep holds a connection to a member as long as ctx lasts.
-func (t *Transport) keep(ctx context.Context, p *peer) {
+// maintain holds a connection to a member as long as ctx lasts.
+func (t *Transport) maintain(ctx context.Context, p *peer) {
 	wait := t.cfg.RedialMin
 	var lastErr string
 	for ctx.Err() == nil {
@@ -370,7 +370,7 @@ func (t *Transport) keep(ctx context.Context, p *peer) {
 			_ = sleep(ctx, left)
 			continue
 		}
-		err := t.call(ctx, p)
+		err := t.dialMember(ctx, p)
 		if time.Since(began) > 2*t.cfg.RedialMax {
 			wait = t.cfg.RedialMin // it stood for a while
 		}
@@ -395,9 +395,9 @@ func (t *Transport) keep(ctx context.Context, p *peer) {
 	}
 }
 
-// call dials a member at one address after the other and serves the
+// dialMember dials a member at one address after the other and serves the
 // connection until it ends.
-func (t *Transport) call(ctx context.Context, p *peer) error {
+func (t *Transport) dialMember(ctx context.Context, p *peer) error {
 	err := errors.New("no address of this member is known")
 	for _, address := range t.book.candidates(p.id, time.Now()) {
 		var conn *quic.Conn
@@ -489,7 +489,7 @@ func (t *Transport) welcome(ctx context.Context, conn *quic.Conn) {
 	p := t.memberOf(key)
 	if p == nil {
 		var why Refusal
-		if p, why = t.admit(key, conn.RemoteAddr(), time.Now()); p == nil {
+		if p, why = t.admitGuest(key, conn.RemoteAddr(), time.Now()); p == nil {
 			code, err := why.answer()
 			t.refuse(why, conn.RemoteAddr(), err)
 			_ = conn.CloseWithError(code, err.Error())

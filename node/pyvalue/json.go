@@ -100,7 +100,7 @@ func (d *decoder) head() (major int, info byte, arg uint64, err error) {
 	return major, info, binary.BigEndian.Uint64(wide[:]), nil
 }
 
-func (d *decoder) take(n uint64) ([]byte, error) {
+func (d *decoder) readBytes(n uint64) ([]byte, error) {
 	if n > uint64(len(d.data)-d.pos) {
 		return nil, d.fail("it ends")
 	}
@@ -124,7 +124,7 @@ func (d *decoder) value(out []byte, depth int) ([]byte, error) {
 		n := new(big.Int).SetUint64(arg)
 		return appendInt(out, n.Not(n)), nil
 	case majorBytes:
-		b, err := d.take(arg)
+		b, err := d.readBytes(arg)
 		if err != nil {
 			return nil, err
 		}
@@ -143,7 +143,7 @@ func (d *decoder) value(out []byte, depth int) ([]byte, error) {
 }
 
 func (d *decoder) text(n uint64) (string, error) {
-	b, err := d.take(n)
+	b, err := d.readBytes(n)
 	if err == nil && !utf8.Valid(b) {
 		err = d.fail("text is not UTF-8")
 	}
@@ -246,7 +246,7 @@ func (d *decoder) bignum(out []byte, tag uint64) ([]byte, error) {
 	if major != majorBytes {
 		return nil, d.fail("a large int holds bytes")
 	}
-	b, err := d.take(arg)
+	b, err := d.readBytes(arg)
 	if err != nil {
 		return nil, err
 	}

@@ -33,7 +33,7 @@ func (s *Source) BlockByHeight(ctx context.Context, h chain.Height) (*rpc.Block,
 	s.mu.Lock()
 	b := s.recent[h]
 	if b == nil {
-		b = s.older.find(h)
+		b = s.older.blockAt(h)
 	}
 	s.mu.Unlock()
 	if b != nil {

@@ -36,11 +36,11 @@ func TestOlderBlocksAreKeptWithinBounds(t *testing.T) {
 		o.add(at(h, 300))
 	}
 	for h := chain.Height(1); h <= olderBlocksCached+3; h++ {
-		if kept := o.find(h) != nil; kept != (h > 3) {
+		if kept := o.blockAt(h) != nil; kept != (h > 3) {
 			t.Errorf("block %d kept: %v", h, kept)
 		}
 	}
-	if o.add(at(99, blocksCachedBytes)); o.find(99) != nil {
+	if o.add(at(99, blocksCachedBytes)); o.blockAt(99) != nil {
 		t.Error("a block as large as the whole cache is kept")
 	}
 }

@@ -44,11 +44,11 @@ func (h *hub) subscribe(ctx context.Context, depth int) <-chan *rpc.Block {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.listeners[c] = struct{}{}
-	context.AfterFunc(ctx, func() { h.drop(c) })
+	context.AfterFunc(ctx, func() { h.unsubscribe(c) })
 	return c
 }
 
-func (h *hub) drop(c chan *rpc.Block) {
+func (h *hub) unsubscribe(c chan *rpc.Block) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if _, ok := h.listeners[c]; ok {

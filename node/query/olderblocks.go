@@ -18,7 +18,7 @@ type olderBlocks struct {
 
 const olderBlocksCached = 16
 
-func (o *olderBlocks) find(h chain.Height) *rpc.Block {
+func (o *olderBlocks) blockAt(h chain.Height) *rpc.Block {
 	for _, b := range o.ring {
 		if b != nil && b.Block.Header.Height == h {
 			return b

@@ -123,7 +123,7 @@ func (s *ClientStats) Failed(r Reason) uint64 {
 	return s.failed[r]
 }
 
-func (s *ClientStats) fail(r Reason) {
+func (s *ClientStats) countFailure(r Reason) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.failed[r]++
@@ -193,7 +193,7 @@ func (c *Client) answer(from int, m message) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.open.id == 0 || c.open != (request{from, id}) {
-		c.Stats.fail(ReasonUnasked)
+		c.Stats.countFailure(ReasonUnasked)
 		return
 	}
 	c.open = request{}
@@ -221,7 +221,7 @@ func (c *Client) Run(ctx context.Context) error {
 
 func (c *Client) work(ctx context.Context) error {
 	for {
-		h, wait, any := c.next(time.Now())
+		h, wait, any := c.nextDamaged(time.Now())
 		var due <-chan time.Time
 		if any {
 			due = time.After(wait)
@@ -244,15 +244,15 @@ func (c *Client) work(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		c.settle(h, err)
+		c.recordTry(h, err)
 		if err := sleep(ctx, time.Duration(int64(max(bytes, readBytesMin))*int64(time.Second)/c.cfg.BytesPerSecond)); err != nil {
 			return err
 		}
 	}
 }
 
-// next returns the damaged block whose turn is first, and how long that is off.
-func (c *Client) next(now time.Time) (h chain.Height, wait time.Duration, any bool) {
+// nextDamaged returns the damaged block whose turn is first, and how long that is off.
+func (c *Client) nextDamaged(now time.Time) (h chain.Height, wait time.Duration, any bool) {
 	damaged := c.cfg.Damage.Heights()
 	known := make(map[chain.Height]*try, len(damaged))
 	for _, at := range damaged {
@@ -296,8 +296,8 @@ func (c *Client) putOff(h chain.Height) {
 	t.at, t.wait = time.Now().Add(t.wait), min(2*t.wait, c.cfg.RetryMax)
 }
 
-// settle notes what became of a try.
-func (c *Client) settle(h chain.Height, err error) {
+// recordTry notes what became of a try.
+func (c *Client) recordTry(h chain.Height, err error) {
 	if err == nil {
 		c.Stats.Mended.Add(1)
 		delete(c.tries, h)
@@ -317,17 +317,17 @@ func (c *Client) mend(ctx context.Context, h chain.Height) (bytes int, err error
 	left, ok, err := c.cfg.Store.Salvage(h, c.cfg.RecordBytesMax)
 	switch {
 	case err != nil || !ok:
-		c.Stats.fail(ReasonDisk)
+		c.Stats.countFailure(ReasonDisk)
 		return 0, errors.Join(err, ctx.Err())
 	case left.Bytes > c.cfg.RecordBytesMax:
-		c.Stats.fail(ReasonLarge)
+		c.Stats.countFailure(ReasonLarge)
 		return 0, fmt.Errorf("it has %d bytes, at most %d are fetched", left.Bytes, c.cfg.RecordBytesMax)
 	case left.Whole && !c.tries[h].unsure:
 		return left.Bytes, nil
 	}
 	j, err := newJob(&c.cfg, left)
 	if err != nil {
-		c.Stats.fail(ReasonDisk)
+		c.Stats.countFailure(ReasonDisk)
 		return left.Bytes, err
 	}
 	rec, from, err := c.gather(ctx, j)
@@ -337,7 +337,7 @@ func (c *Client) mend(ctx context.Context, h chain.Height) (bytes int, err error
 	c.cfg.Damage.Mending(h)
 	c.tries[h].unsure = true
 	if err := c.cfg.Store.Mend(rec, from != thisNode); err != nil {
-		c.Stats.fail(ReasonDisk)
+		c.Stats.countFailure(ReasonDisk)
 		return left.Bytes, err
 	}
 	c.cfg.Log.Warn("a damaged block was written again at its place and is whole: look whether the disk fails (dmesg)", "block", h, "bytes", left.Bytes, "from", from)
@@ -351,7 +351,7 @@ const thisNode = "this node"
 // peer after another. from says whose help it was.
 func (c *Client) gather(ctx context.Context, j *job) (rec *store.BlockRecord, from string, err error) {
 	if _, _, missing := j.missing(); !missing {
-		rec, err = j.record(ctx)
+		rec, err = j.assemble(ctx)
 		return rec, thisNode, err
 	}
 	why := errNobody
@@ -373,7 +373,7 @@ func (c *Client) gather(ctx context.Context, j *job) (rec *store.BlockRecord, fr
 		c.blame(j, peer, err)
 	}
 	if !asked {
-		c.Stats.fail(ReasonNobody)
+		c.Stats.countFailure(ReasonNobody)
 	}
 	return nil, "", why
 }
@@ -392,14 +392,14 @@ func (c *Client) blame(j *job, peer int, err error) {
 		ErrAnswer: ReasonAnswer, ErrBlock: ReasonBlock, ErrReceipts: ReasonReceipts, ErrCertificate: ReasonCertificate,
 	} {
 		if errors.Is(err, fault) {
-			c.Stats.fail(reason)
+			c.Stats.countFailure(reason)
 		}
 	}
 	if errors.Is(err, ErrForm) {
 		j.cert = nil // the rest is right, whoever gave it
 		return
 	}
-	j.begin() // else the next peer would answer for what this one gave
+	j.reset() // else the next peer would answer for what this one gave
 	switch {
 	case errors.Is(err, errNone):
 	case errors.Is(err, errSilent): // with thousands of blocks, it would hold up each
@@ -433,7 +433,7 @@ func (c *Client) from(ctx context.Context, j *job, peer int) (*store.BlockRecord
 		}
 		first, last, missing := j.missing()
 		if !missing {
-			return j.record(ctx)
+			return j.assemble(ctx)
 		}
 		m, err := c.ask(ctx, peer, want{height: j.left.Height, digest: j.left.Digest, first: first, end: last}, wait)
 		if err != nil {
@@ -448,7 +448,7 @@ func (c *Client) from(ctx context.Context, j *job, peer int) (*store.BlockRecord
 			size += len(part)
 		}
 		c.Stats.Bytes.Add(uint64(size))
-		if err := j.take(p, first, last); err != nil {
+		if err := j.receiveParts(p, first, last); err != nil {
 			return nil, err
 		}
 		if err := sleep(ctx, time.Duration(int64(size)*int64(time.Second)/c.cfg.BytesPerSecond)); err != nil {

@@ -50,7 +50,7 @@ type job struct {
 // their own, so that what is there is right.
 func newJob(cfg *Config, left store.Salvaged) (*job, error) {
 	j := &job{cfg: cfg, left: left}
-	j.begin()
+	j.reset()
 	if j.block == nil {
 		return j, nil
 	}
@@ -61,8 +61,8 @@ func newJob(cfg *Config, left store.Salvaged) (*job, error) {
 	return j, nil
 }
 
-// begin forgets what peers gave, but for a block that was held to its digest.
-func (j *job) begin() {
+// reset forgets what peers gave, but for a block that was held to its digest.
+func (j *job) reset() {
 	if j.decoded == nil {
 		j.block = j.left.Block
 	}
@@ -98,8 +98,8 @@ func (j *job) missing() (first, end uint32, ok bool) {
 	return partReceipts + first, partReceipts + uint32(len(j.list)), ok
 }
 
-// take takes parts in that answer a request for first to end.
-func (j *job) take(p parts, first, end uint32) error {
+// receiveParts takes parts in that answer a request for first to end.
+func (j *job) receiveParts(p parts, first, end uint32) error {
 	if p.first != first || uint64(len(p.parts)) > uint64(end-first) {
 		return ErrAnswer
 	}
@@ -137,8 +137,8 @@ func (j *job) decode(b []byte) (*chain.Block, error) {
 	return block, nil
 }
 
-// record puts the record together when nothing is missing.
-func (j *job) record(ctx context.Context) (*store.BlockRecord, error) {
+// assemble puts the record together when nothing is missing.
+func (j *job) assemble(ctx context.Context) (*store.BlockRecord, error) {
 	rec := &store.BlockRecord{Height: j.left.Height, Digest: j.left.Digest, Block: j.block, Receipts: j.list}
 	// A chain that began with an imported state has no receipts of its first block.
 	if len(j.list) > 0 && tree.ListRoot(j.list) != j.decoded.Header.ReceiptsRoot {

@@ -98,7 +98,7 @@ func (s *Server) request(from int, w want) error {
 	a := s.peers[from]
 	if a == nil {
 		if len(s.peers) >= peersMax {
-			s.forget(now)
+			s.dropIdleAccounts(now)
 		}
 		if len(s.peers) >= peersMax {
 			return ErrBusy
@@ -114,8 +114,8 @@ func (s *Server) request(from int, w want) error {
 	return nil
 }
 
-// forget drops the accounts of those who owe nothing. s.mu is held.
-func (s *Server) forget(now time.Time) {
+// dropIdleAccounts drops the accounts of those who owe nothing. s.mu is held.
+func (s *Server) dropIdleAccounts(now time.Time) {
 	for peer, a := range s.peers {
 		if !a.waiting && !now.Before(a.paid) {
 			delete(s.peers, peer)

@@ -51,10 +51,10 @@ func (a *answer) Unwrap() http.ResponseWriter { return a.w }
 // each connection may hold one.
 const freeAnswerBytes = 64 << 10
 
-// send writes the answer to its client.
-func (s *Server) send(a *answer, r *http.Request, client netip.Addr) {
+// writeAnswer writes the answer to its client.
+func (s *Server) writeAnswer(a *answer, r *http.Request, client netip.Addr) {
 	if n := len(a.body); n > freeAnswerBytes {
-		share, why := s.answers.take(client, int64(n))
+		share, why := s.answers.acquire(client, int64(n))
 		if why != granted {
 			clear(a.w.Header())
 			retryAfter(a.w, time.Second)

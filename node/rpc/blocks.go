@@ -75,7 +75,7 @@ func (s *Server) block(w http.ResponseWriter, r *http.Request, args []string) er
 	if err != nil {
 		return err
 	}
-	if s.events.find(b.Hash) == nil {
+	if s.events.lookup(b.Hash) == nil {
 		Bill(r.Context(), b.SizeBytes/8) // it is encoded anew
 	}
 	s.writeBody(w, http.StatusOK, "application/json", s.events.encoded(b))

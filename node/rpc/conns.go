@@ -90,7 +90,7 @@ func (t *connTable) admit(c net.Conn) (*conn, bool) {
 		t.by[one.client]++
 	} else {
 		t.stats.ConnsRefused.Add(1)
-		t.tell(c.RemoteAddr(), time.Now())
+		t.logFull(c.RemoteAddr(), time.Now())
 	}
 	t.mu.Unlock()
 	if out != nil {
@@ -99,9 +99,9 @@ func (t *connTable) admit(c net.Conn) (*conn, bool) {
 	return one, one != nil
 }
 
-// tell writes into the log that connections find no place, once a minute with their
+// logFull writes into the log that connections find no place, once a minute with their
 // number. The caller holds mu.
-func (t *connTable) tell(from net.Addr, now time.Time) {
+func (t *connTable) logFull(from net.Addr, now time.Time) {
 	t.untold++
 	if now.Sub(t.told) < connsToldEvery {
 		return

@@ -55,16 +55,16 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, _ []string) erro
 	defer func() { // what follows the greeting has no status any more
 		if cause := recover(); cause != nil {
 			s.notePanic(r, exec.Panicked(cause))
-			out.send([]byte(": the node failed on this stream, resume with Last-Event-ID\n\n"))
+			out.writeFrame([]byte(": the node failed on this stream, resume with Last-Event-ID\n\n"))
 		}
 	}()
-	if !out.send([]byte(": finalized blocks follow\nretry: 1000\n\n")) {
+	if !out.writeFrame([]byte(": finalized blocks follow\nretry: 1000\n\n")) {
 		return nil
 	}
 	if resume && !s.replay(r, out, from) {
 		return nil
 	}
-	s.follow(r, out, live)
+	s.streamLive(r, out, live)
 	return nil
 }
 
@@ -92,7 +92,7 @@ func (s *Server) replay(r *http.Request, out *eventWriter, from chain.Height) bo
 	if missed := uint64(head - from); missed > s.cfg.ResumeBlocksMax {
 		first := head - chain.Height(s.cfg.ResumeBlocksMax)
 		gap, err := json.Marshal(GapReply{From: uint64(from) + 1, To: uint64(first)})
-		if err != nil || !out.send(fmt.Appendf(nil, "event: gap\ndata: %s\n\n", gap)) {
+		if err != nil || !out.writeFrame(fmt.Appendf(nil, "event: gap\ndata: %s\n\n", gap)) {
 			return false
 		}
 		out.sent = first
@@ -108,17 +108,17 @@ func (s *Server) sendStored(r *http.Request, out *eventWriter, to chain.Height) 
 			s.log.Debug("rpc event stream ends at a block it cannot read", "height", h, "err", err)
 			return false
 		}
-		if !out.block(b) || !s.settle(r) {
+		if !out.block(b) || !s.awaitPayment(r) {
 			return false
 		}
 	}
 	return true
 }
 
-// settle waits until the client of a stream has paid what it was billed for: a
+// awaitPayment waits until the client of a stream has paid what it was billed for: a
 // replay goes as fast as its client may ask for the same blocks one by one. It
 // reports whether the stream goes on.
-func (s *Server) settle(r *http.Request) bool {
+func (s *Server) awaitPayment(r *http.Request) bool {
 	c := callerOf(r.Context())
 	if c == nil {
 		return true
@@ -139,9 +139,9 @@ func (s *Server) settle(r *http.Request) bool {
 	}
 }
 
-// follow sends live blocks until the client leaves, the server stops or the
+// streamLive sends live blocks until the client leaves, the server stops or the
 // client proves too slow.
-func (s *Server) follow(r *http.Request, out *eventWriter, live <-chan *Block) {
+func (s *Server) streamLive(r *http.Request, out *eventWriter, live <-chan *Block) {
 	beat := time.NewTicker(s.cfg.Heartbeat)
 	defer beat.Stop()
 	for {
@@ -150,7 +150,7 @@ func (s *Server) follow(r *http.Request, out *eventWriter, live <-chan *Block) {
 			if !open {
 				if r.Context().Err() == nil {
 					s.Stats.Dropped.Add(1)
-					out.send([]byte(": too slow, resume with Last-Event-ID\n\n"))
+					out.writeFrame([]byte(": too slow, resume with Last-Event-ID\n\n"))
 				}
 				return
 			}
@@ -166,11 +166,11 @@ func (s *Server) follow(r *http.Request, out *eventWriter, live <-chan *Block) {
 				return
 			}
 		case <-beat.C:
-			if !out.send([]byte(": still here\n\n")) {
+			if !out.writeFrame([]byte(": still here\n\n")) {
 				return
 			}
 		case <-s.stopping:
-			out.send([]byte(": the node stops, resume with Last-Event-ID\n\n"))
+			out.writeFrame([]byte(": the node stops, resume with Last-Event-ID\n\n"))
 			return
 		case <-r.Context().Done():
 			return
@@ -187,9 +187,9 @@ type eventWriter struct {
 	frame   bytes.Buffer // reused
 }
 
-// send writes and flushes within EventTimeout. It reports whether the client
+// writeFrame writes and flushes within EventTimeout. It reports whether the client
 // is still there.
-func (o *eventWriter) send(frame []byte) bool {
+func (o *eventWriter) writeFrame(frame []byte) bool {
 	if err := extendWrite(o.w, o.server.cfg.EventTimeout); err != nil {
 		return false
 	}
@@ -208,7 +208,7 @@ func (o *eventWriter) block(b *Block) bool {
 	o.frame.WriteString("\ndata: ")
 	o.frame.Write(data)
 	o.frame.WriteString("\n\n")
-	if !o.send(o.frame.Bytes()) {
+	if !o.writeFrame(o.frame.Bytes()) {
 		return false
 	}
 	o.sent = b.Block.Header.Height
@@ -231,7 +231,7 @@ type eventEntry struct {
 // encoded returns the block's JSON with a newline. The caller must not change
 // it. Two callers at the same time may both encode, which is harmless.
 func (c *eventCache) encoded(b *Block) []byte {
-	if found := c.find(b.Hash); found != nil {
+	if found := c.lookup(b.Hash); found != nil {
 		return found
 	}
 	encoded, err := json.Marshal(blockReply(b))
@@ -246,7 +246,7 @@ func (c *eventCache) encoded(b *Block) []byte {
 	return encoded
 }
 
-func (c *eventCache) find(hash chain.Hash) []byte {
+func (c *eventCache) lookup(hash chain.Hash) []byte {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for i := range c.entries {

@@ -160,7 +160,7 @@ func TestShares(t *testing.T) {
 	s := newShares(10, 1, 50)
 	take := func(client netip.Addr, n int64, want refused) held {
 		t.Helper()
-		h, why := s.take(client, n)
+		h, why := s.acquire(client, n)
 		if why != want {
 			t.Errorf("%d for %s: %d, want %d", n, client, why, want)
 		}
@@ -180,7 +180,7 @@ func TestShares(t *testing.T) {
 	if s.taken != 7 || s.by[a] != 2 || s.by[c] != 3 {
 		t.Errorf("%d taken, %v", s.taken, s.by)
 	}
-	newShares(3, 1, 1).take(a, 1) // there is one for everybody
+	newShares(3, 1, 1).acquire(a, 1) // there is one for everybody
 	s = newShares(1<<62, 1, 100)
 	take(a, 1<<62, granted)
 }
@@ -193,7 +193,7 @@ func TestHowManyFillAShare(t *testing.T) {
 		for s.taken < limit && n < 1_000 {
 			client := netip.MustParseAddr(fmt.Sprintf(address, n+1))
 			for {
-				if _, why := s.take(client, 1); why != granted {
+				if _, why := s.acquire(client, 1); why != granted {
 					break
 				}
 			}

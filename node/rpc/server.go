@@ -228,7 +228,7 @@ func (s *Server) limited(route *route, args []string, w http.ResponseWriter, r *
 	if route.slots != nil {
 		limit = route.slots
 	}
-	slot, why := limit.take(c.client, 1)
+	slot, why := limit.acquire(c.client, 1)
 	if why != granted {
 		retryAfter(w, time.Second)
 		s.writeError(w, r, s.noShare(why, route.fullCode, limit, "slots for this request"))
@@ -245,7 +245,7 @@ func (s *Server) limited(route *route, args []string, w http.ResponseWriter, r *
 		defer func() { s.rates.charge(c.client, c.due(), time.Now()) }()
 		s.serve(route, args, out, r)
 	}()
-	s.send(out, r, c.client)
+	s.writeAnswer(out, r, c.client)
 }
 
 // serve runs a handler within its deadline.

@@ -47,8 +47,8 @@ const (
 	shareOver         // the client has its share
 )
 
-// take takes n for a client, or says why not. What it returns is given back once.
-func (s *shares) take(client netip.Addr, n int64) (held, refused) {
+// acquire takes n for a client, or says why not. What it returns is given back once.
+func (s *shares) acquire(client netip.Addr, n int64) (held, refused) {
 	network := networkOf(client)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -68,7 +68,7 @@ func (s *shares) none(client netip.Addr) held { return held{of: s, network: netw
 
 // more adds to what a client holds.
 func (h *held) more(n int64) refused {
-	next, why := h.of.take(h.network, n)
+	next, why := h.of.acquire(h.network, n)
 	h.n += next.n
 	return why
 }

@@ -12,7 +12,7 @@ import (
 // envelope decodes, even if every verdict is a refusal: a batch has no single
 // status.
 func (s *Server) submit(w http.ResponseWriter, r *http.Request, _ []string) error {
-	verdicts, err := s.judge(w, r)
+	verdicts, err := s.readAndSubmit(w, r)
 	if err != nil {
 		return err
 	}
@@ -32,7 +32,7 @@ func (s *Server) submitWait(w http.ResponseWriter, r *http.Request, _ []string) 
 	if err != nil {
 		return err
 	}
-	verdicts, err := s.judge(w, r)
+	verdicts, err := s.readAndSubmit(w, r)
 	if err != nil {
 		return err
 	}
@@ -71,8 +71,8 @@ func (s *Server) submitWait(w http.ResponseWriter, r *http.Request, _ []string) 
 	return nil
 }
 
-// judge reads a submission and has the source judge it.
-func (s *Server) judge(w http.ResponseWriter, r *http.Request) ([]Verdict, error) {
+// readAndSubmit reads a submission and has the source judge it.
+func (s *Server) readAndSubmit(w http.ResponseWriter, r *http.Request) ([]Verdict, error) {
 	if err := checkContentType(r, "application/octet-stream", "application/x-www-form-urlencoded"); err != nil {
 		return nil, err
 	}

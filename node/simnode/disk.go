@@ -84,8 +84,8 @@ func (d *disk) repair() {
 	d.guard.Kill()
 }
 
-// fail lets the disk of one of the two files end after some operations.
-func (d *disk) fail(ofGuard bool, in int, landed bool) {
+// failAfter lets the disk of one of the two files end after some operations.
+func (d *disk) failAfter(ofGuard bool, in int, landed bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	on := d.votes

@@ -37,8 +37,8 @@ type fetch struct {
 	done   chan error // gets one
 }
 
-// end gives up, and waits for the end.
-func (f *fetch) end() {
+// giveUp gives up, and waits for the end.
+func (f *fetch) giveUp() {
 	if f.cancel != nil {
 		f.cancel()
 		<-f.done

@@ -24,7 +24,7 @@ var ownLies = map[string]func(l *liar) func(to beacon.Participant, msg []byte){
 	"dripper":   (*liar).drip,
 	"refuser":   (*liar).refuse,
 	"hoarder":   (*liar).hoard,
-	"replayer":  (*liar).replay,
+	"replayer":  (*liar).repeatMessages,
 	"colluder":  (*liar).collude,
 	"foreigner": (*liar).foreign,
 }
@@ -235,8 +235,8 @@ func (l *liar) helps(msg []byte) bool {
 // pastKept is how much a replayer remembers.
 const pastKept = 4096
 
-// replay says again, beside each message, some that it said at any time before.
-func (l *liar) replay() func(beacon.Participant, []byte) {
+// repeatMessages says again, beside each message, some that it said at any time before.
+func (l *liar) repeatMessages() func(beacon.Participant, []byte) {
 	return func(to beacon.Participant, msg []byte) {
 		l.net.Send(to, msg)
 		l.mu.Lock()

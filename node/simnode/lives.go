@@ -90,7 +90,7 @@ func PlayLives(t *testing.T, c Case, seed uint64) (out Lives, err error) {
 }
 
 // Keep writes the trace of the run to a file.
-func (l *Lives) Keep(name string) error { return l.trace.keep(name) }
+func (l *Lives) Keep(name string) error { return l.trace.writeTo(name) }
 
 // startAll switches all machines on that are off.
 func (r *run) startAll() error {
@@ -104,8 +104,8 @@ func (r *run) startAll() error {
 	return nil
 }
 
-// pass lets time pass, and takes note of lives that end because of another.
-func (r *run) pass(d time.Duration) error {
+// passTime lets time pass, and takes note of lives that end because of another.
+func (r *run) passTime(d time.Duration) error {
 	for end := time.Now().Add(d); time.Now().Before(end); {
 		if err := r.pause(tick); err != nil {
 			return err
@@ -156,11 +156,11 @@ func (r *run) second(d *disk) (*machine, error) {
 
 // goesOn demands blocks, after the time that starts may take to listen.
 func (r *run) goesOn() error {
-	if err := r.pass(watchFor + 20*time.Second); err != nil {
+	if err := r.passTime(watchFor + 20*time.Second); err != nil {
 		return err
 	}
 	_, before, _ := r.witness.level(r.honest)
-	if err := r.pass(30 * time.Second); err != nil {
+	if err := r.passTime(30 * time.Second); err != nil {
 		return err
 	}
 	if _, after, _ := r.witness.level(r.honest); after < before+3 {
@@ -183,14 +183,14 @@ func (r *run) copiedFresh(c Case) error {
 			return err
 		}
 	}
-	if err := errors.Join(r.pass(wait), m.start()); err != nil {
+	if err := errors.Join(r.passTime(wait), m.start()); err != nil {
 		return err
 	}
 	return r.goesOn()
 }
 
 func (r *run) cloned(c Case) error {
-	if err := errors.Join(r.startAll(), r.pass(30*time.Second+r.span(30*time.Second))); err != nil {
+	if err := errors.Join(r.startAll(), r.passTime(30*time.Second+r.span(30*time.Second))); err != nil {
 		return err
 	}
 	first := r.machines[0]
@@ -200,10 +200,10 @@ func (r *run) cloned(c Case) error {
 	}
 	if c.Together {
 		first.cut(100)
-		if err := errors.Join(first.start(), r.pass(r.span(time.Second))); err != nil {
+		if err := errors.Join(first.start(), r.passTime(r.span(time.Second))); err != nil {
 			return err
 		}
-	} else if err := r.pass(r.span(20 * time.Second)); err != nil {
+	} else if err := r.passTime(r.span(20 * time.Second)); err != nil {
 		return err
 	}
 	if err := m.start(); err != nil {
@@ -221,62 +221,62 @@ func (m *machine) restore(image *disk) {
 }
 
 func (r *run) restoredRunning(Case) error {
-	if err := errors.Join(r.startAll(), r.pass(30*time.Second+r.span(20*time.Second))); err != nil {
+	if err := errors.Join(r.startAll(), r.passTime(30*time.Second+r.span(20*time.Second))); err != nil {
 		return err
 	}
 	m := r.machines[0]
 	image := m.disk.clone()
-	if err := r.pass(time.Second + r.span(40*time.Second)); err != nil {
+	if err := r.passTime(time.Second + r.span(40*time.Second)); err != nil {
 		return err
 	}
 	m.restore(image)
-	if err := errors.Join(r.pass(r.span(5*time.Second)), m.start()); err != nil {
+	if err := errors.Join(r.passTime(r.span(5*time.Second)), m.start()); err != nil {
 		return err
 	}
 	return r.goesOn()
 }
 
 func (r *run) restoredStanding(Case) error {
-	if err := errors.Join(r.startAll(), r.pass(30*time.Second+r.span(20*time.Second))); err != nil {
+	if err := errors.Join(r.startAll(), r.passTime(30*time.Second+r.span(20*time.Second))); err != nil {
 		return err
 	}
 	m := r.machines[0]
 	image := m.disk.clone()
-	if err := r.pass(r.span(5 * time.Second)); err != nil {
+	if err := r.passTime(r.span(5 * time.Second)); err != nil {
 		return err
 	}
 	r.machines[1].cut(100)
 	r.machines[2].cut(100)
-	if err := r.pass(r.span(15 * time.Second)); err != nil {
+	if err := r.passTime(r.span(15 * time.Second)); err != nil {
 		return err
 	}
 	m.restore(image)
-	if err := errors.Join(m.start(), r.pass(r.span(30*time.Second)), r.startAll()); err != nil {
+	if err := errors.Join(m.start(), r.passTime(r.span(30*time.Second)), r.startAll()); err != nil {
 		return err
 	}
 	return r.goesOn()
 }
 
 func (r *run) allRestored(Case) error {
-	if err := errors.Join(r.startAll(), r.pass(30*time.Second)); err != nil {
+	if err := errors.Join(r.startAll(), r.passTime(30*time.Second)); err != nil {
 		return err
 	}
 	images := make([]*disk, len(r.machines))
 	for i, m := range r.machines {
-		if err := r.pass(r.span(5 * time.Second)); err != nil {
+		if err := r.passTime(r.span(5 * time.Second)); err != nil {
 			return err
 		}
 		images[i] = m.disk.clone()
 	}
-	if err := r.pass(r.span(20 * time.Second)); err != nil {
+	if err := r.passTime(r.span(20 * time.Second)); err != nil {
 		return err
 	}
 	for i, m := range r.machines {
 		m.restore(images[i])
 	}
-	r.witness.forget()
+	r.witness.restartChain()
 	for _, m := range r.machines {
-		if err := errors.Join(r.pass(r.span(time.Second)), m.start()); err != nil {
+		if err := errors.Join(r.passTime(r.span(time.Second)), m.start()); err != nil {
 			return err
 		}
 	}

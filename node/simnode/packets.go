@@ -276,8 +276,8 @@ type named string
 func (named) Network() string  { return "tcp" }
 func (a named) String() string { return string(a) }
 
-// call connects to whoever accepts.
-func (d *doors) call(ctx context.Context) (net.Conn, error) {
+// dial connects to whoever accepts.
+func (d *doors) dial(ctx context.Context) (net.Conn, error) {
 	ours, theirs := net.Pipe()
 	select {
 	case d.calls <- caller{theirs}:

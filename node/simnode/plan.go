@@ -54,7 +54,7 @@ func Draw(seed uint64) (p Plan) {
 	if rng.IntN(4) == 0 {
 		p.Validators = 7
 	}
-	p.load(rand.New(rand.NewPCG(seed, 0x51e)))
+	p.drawLoad(rand.New(rand.NewPCG(seed, 0x51e)))
 	defer p.company(rand.New(rand.NewPCG(seed, 0x55e)))
 	chance := func(percent int) bool { return rng.IntN(100) < percent }
 	if chance(40) {
@@ -96,9 +96,9 @@ func Draw(seed uint64) (p Plan) {
 	return p
 }
 
-// load draws what the chain is for. Most of a run's processor time goes into views:
+// drawLoad draws what the chain is for. Most of a run's processor time goes into views:
 // longer ones make room for more lives and faults in the hours played.
-func (p *Plan) load(rng *rand.Rand) {
+func (p *Plan) drawLoad(rng *rand.Rand) {
 	p.BlockTime = []time.Duration{500 * time.Millisecond, time.Second, time.Second, 2 * time.Second, 2 * time.Second, 4 * time.Second, 4 * time.Second}[rng.IntN(7)]
 }
 

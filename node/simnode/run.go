@@ -41,7 +41,7 @@ type Report struct {
 }
 
 // Keep writes the trace of the run to a file.
-func (r *Report) Keep(name string) error { return r.trace.keep(name) }
+func (r *Report) Keep(name string) error { return r.trace.writeTo(name) }
 
 // run is one simulation in progress.
 type run struct {
@@ -102,7 +102,7 @@ func play(dir string, plan Plan) (Report, error) {
 	}
 	leave()
 	<-gone
-	r.fetch.end()
+	r.fetch.giveUp()
 	err = errors.Join(err, r.stop())
 	r.visited()
 	if lie := r.unnoticed(); err == nil && lie != "" {
@@ -111,7 +111,7 @@ func play(dir string, plan Plan) (Report, error) {
 	if breach := r.witness.broke(); breach != nil {
 		err = breach
 	}
-	r.count()
+	r.closeReport()
 	time.Sleep(time.Minute) // packets and timers that nobody waits for run out
 	return *r.report, err
 }
@@ -121,7 +121,7 @@ func play(dir string, plan Plan) (Report, error) {
 func (r *run) welcome(ctx context.Context) <-chan struct{} {
 	var all sync.WaitGroup
 	for _, w := range r.wallets {
-		all.Go(func() { w.spend(ctx) })
+		all.Go(func() { w.sendTransfers(ctx) })
 	}
 	all.Go(func() { r.visits(ctx) })
 	gone := make(chan struct{})
@@ -205,8 +205,8 @@ func (r *run) honest(place int) bool {
 	return place < len(r.machines) && r.machines[place].honest() && !r.machines[place].follows
 }
 
-// count closes the report.
-func (r *run) count() {
+// closeReport closes the report.
+func (r *run) closeReport() {
 	r.report.Hours = time.Since(r.trace.began).Hours() * float64(r.plan.Validators)
 	_, r.report.Blocks, r.report.Views = r.witness.level(r.honest)
 	for _, m := range r.machines {

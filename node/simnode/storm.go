@@ -63,7 +63,7 @@ func (r *run) storm() error {
 		if r.happens(r.plan.DiskFails) {
 			m := r.machines[r.rng.IntN(len(r.machines))]
 			if m.life != nil {
-				m.disk.fail(r.rng.IntN(2) == 0, r.rng.IntN(20), r.rng.IntN(2) == 0)
+				m.disk.failAfter(r.rng.IntN(2) == 0, r.rng.IntN(20), r.rng.IntN(2) == 0)
 				m.doomed = true
 				r.report.States["disk failed"]++
 			}

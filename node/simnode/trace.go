@@ -24,8 +24,8 @@ const traceBytes = 32 << 20
 
 func newTrace() *trace { return &trace{began: time.Now()} }
 
-// begin starts a line. t.mu is held.
-func (t *trace) begin() []byte {
+// startLine starts a line. t.mu is held.
+func (t *trace) startLine() []byte {
 	if t.news.Len() > traceBytes/2 {
 		t.old, t.news = t.news, t.old
 		t.news.Reset()
@@ -38,7 +38,7 @@ func (t *trace) begin() []byte {
 func (t *trace) packet(what string, link [2]int, size int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	b := append(t.begin(), "packet "...)
+	b := append(t.startLine(), "packet "...)
 	b = strconv.AppendInt(b, int64(link[0]), 10)
 	b = append(b, '>')
 	b = strconv.AppendInt(b, int64(link[1]), 10)
@@ -50,7 +50,7 @@ func (t *trace) packet(what string, link [2]int, size int) {
 func (t *trace) note(format string, args ...any) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	b := fmt.Appendf(t.begin(), format, args...)
+	b := fmt.Appendf(t.startLine(), format, args...)
 	t.news.Write(append(b, '\n'))
 }
 
@@ -58,12 +58,12 @@ func (t *trace) note(format string, args ...any) {
 func (t *trace) Write(p []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.news.Write(append(t.begin(), p...))
+	t.news.Write(append(t.startLine(), p...))
 	return len(p), nil
 }
 
-// keep writes the trace to a file.
-func (t *trace) keep(name string) error {
+// writeTo writes the trace to a file.
+func (t *trace) writeTo(name string) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return os.WriteFile(name, append(bytes.Clone(t.old.Bytes()), t.news.Bytes()...), 0o644)

@@ -80,13 +80,13 @@ func (m *machine) http() *http.Client {
 			if d == nil {
 				return nil, net.ErrClosed
 			}
-			return d.call(ctx)
+			return d.dial(ctx)
 		},
 	}}
 }
 
-// spend sends transfers until ctx ends.
-func (w *wallet) spend(ctx context.Context) {
+// sendTransfers sends transfers until ctx ends.
+func (w *wallet) sendTransfers(ctx context.Context) {
 	for {
 		select {
 		case <-ctx.Done():
@@ -107,7 +107,7 @@ func (w *wallet) turn(ctx context.Context) {
 	}
 	first := len(w.signed)
 	if door != w.door {
-		nonce, _, err := w.home.account(ctx, w.http, w.account.Address)
+		nonce, _, err := w.home.fetchAccount(ctx, w.http, w.account.Address)
 		if err != nil {
 			return
 		}
@@ -136,7 +136,7 @@ func (w *wallet) turn(ctx context.Context) {
 // submit sends transfers in order, and counts those that were taken.
 func (w *wallet) submit(ctx context.Context, list [][]byte) bool {
 	var reply rpc.SubmitReply
-	if err := w.home.ask(ctx, w.http, http.MethodPost, "/submit", bytes.Join(list, nil), &reply); err != nil {
+	if err := w.home.request(ctx, w.http, http.MethodPost, "/submit", bytes.Join(list, nil), &reply); err != nil {
 		return false
 	}
 	for _, is := range reply.Results {
@@ -150,10 +150,10 @@ func (w *wallet) submit(ctx context.Context, list [][]byte) bool {
 	return len(reply.Results) == len(list)
 }
 
-// account asks a machine for a nonce and a balance.
-func (m *machine) account(ctx context.Context, by *http.Client, of chain.Address) (uint64, chain.Wei, error) {
+// fetchAccount asks a machine for a nonce and a balance.
+func (m *machine) fetchAccount(ctx context.Context, by *http.Client, of chain.Address) (uint64, chain.Wei, error) {
 	var reply rpc.AccountReply
-	err := m.ask(ctx, by, http.MethodGet, "/account/"+of.String(), nil, &reply)
+	err := m.request(ctx, by, http.MethodGet, "/account/"+of.String(), nil, &reply)
 	if errors.Is(err, errUnknownAccount) {
 		err = nil
 	}
@@ -162,8 +162,8 @@ func (m *machine) account(ctx context.Context, by *http.Client, of chain.Address
 
 var errUnknownAccount = errors.New("no such account")
 
-// ask sends a request to the API of a machine.
-func (m *machine) ask(ctx context.Context, by *http.Client, method, path string, body []byte, reply any) error {
+// request sends a request to the API of a machine.
+func (m *machine) request(ctx context.Context, by *http.Client, method, path string, body []byte, reply any) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, method, "http://localhost"+path, bytes.NewReader(body))
@@ -202,8 +202,8 @@ func (r *run) settled() error {
 				continue
 			}
 			by := m.http()
-			nonce, _, err := m.account(context.Background(), by, w.account.Address)
-			_, got, err2 := m.account(context.Background(), by, w.to)
+			nonce, _, err := m.fetchAccount(context.Background(), by, w.account.Address)
+			_, got, err2 := m.fetchAccount(context.Background(), by, w.to)
 			if err := errors.Join(err, err2); err != nil {
 				return fmt.Errorf("%w: %d does not answer for wallet %d: %w", ErrStalled, m.place, i, err)
 			}

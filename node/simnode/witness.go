@@ -184,8 +184,8 @@ func (w *witness) restored(place int) {
 	w.height[place] = 0
 }
 
-// forget begins the chain of final blocks anew: nobody remembers them.
-func (w *witness) forget() {
+// restartChain begins the chain of final blocks anew: nobody remembers them.
+func (w *witness) restartChain() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	clear(w.final)

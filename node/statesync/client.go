@@ -259,7 +259,7 @@ func (j *job) run(ctx context.Context) error {
 		case <-tick.C:
 			err = j.expire()
 		case d := <-j.inbox:
-			err = j.take(j.took(d))
+			err = j.receive(j.took(d))
 		}
 		if err != nil {
 			return err
@@ -302,8 +302,8 @@ func (j *job) rouse() (int, bool) {
 	return first, found
 }
 
-// take handles a message of a peer.
-func (j *job) take(d delivery) error {
+// receive handles a message of a peer.
+func (j *job) receive(d delivery) error {
 	switch m := d.msg.(type) {
 	case offer:
 		j.offered(d.from, m.head)

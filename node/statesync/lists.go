@@ -31,7 +31,7 @@ func (j *job) lists(ctx context.Context) ([]checkpoint.JobRoot, error) {
 		var list *checkpoint.List
 		for list == nil {
 			id++
-			if list, err = j.list(ctx, want, j.number<<32|id); err != nil {
+			if list, err = j.handleList(ctx, want, j.number<<32|id); err != nil {
 				return nil, err
 			}
 		}
@@ -43,9 +43,9 @@ func (j *job) lists(ctx context.Context) ([]checkpoint.JobRoot, error) {
 	return live, nil
 }
 
-// list asks one peer for a list, and another beside it when it is late. It returns nil
+// handleList asks one peer for a list, and another beside it when it is late. It returns nil
 // if they did not help.
-func (j *job) list(ctx context.Context, want checkpoint.JobRoot, id uint64) (*checkpoint.List, error) {
+func (j *job) handleList(ctx context.Context, want checkpoint.JobRoot, id uint64) (*checkpoint.List, error) {
 	peer, ok := j.nextPeer()
 	if !ok {
 		if peer, ok = j.rouse(); !ok {

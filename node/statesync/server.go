@@ -375,7 +375,7 @@ func (s *Server) answer(d delivery) {
 			answer, size = offer{head}, len(head)
 		}
 	case get:
-		answer = s.find(m)
+		answer = s.chunkFor(m)
 		if c, ok := answer.(chunk); ok {
 			size = len(c.payload)
 		}
@@ -386,7 +386,7 @@ func (s *Server) answer(d delivery) {
 	}
 }
 
-func (s *Server) find(m get) message {
+func (s *Server) chunkFor(m get) message {
 	for _, one := range s.shelf {
 		if one.digest != m.digest {
 			continue

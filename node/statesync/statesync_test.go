@@ -293,7 +293,7 @@ func TestServerKeepsTwoAndComesBack(t *testing.T) {
 	if len(again.shelf) != 2 || again.shelf[0].height != 8 || again.shelf[1].height != 6 {
 		t.Errorf("a new server has %d checkpoints", len(again.shelf))
 	}
-	if m := again.find(get{id: 7, digest: chain.Hash{1}}); m != (none{7}) {
+	if m := again.chunkFor(get{id: 7, digest: chain.Hash{1}}); m != (none{7}) {
 		t.Errorf("answer for an unknown checkpoint: %v", m)
 	}
 	again.closeShelf()

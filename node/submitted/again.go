@@ -25,9 +25,9 @@ type again struct {
 
 func (a *again) done() bool { return len(a.left) == 0 && !a.asked }
 
-// load reads what an earlier run left, up to the bound of this one. The newest are
+// readEarlier reads what an earlier run left, up to the bound of this one. The newest are
 // left out beyond it, as they would have been.
-func (j *Journal) load() error {
+func (j *Journal) readEarlier() error {
 	size, seen := int64(0), map[chain.Hash]bool{}
 	return j.file.Replay(func(rec []byte) error {
 		e, err := decode(rec)

@@ -1,7 +1,7 @@
 // Package submitted keeps the transactions that clients handed to this node and
 // that its pool admitted, so that they survive a restart.
 //
-// In flow admitted bodies ([Journal.Take]); out flow, at the next start, those that
+// In flow admitted bodies ([Journal.Record]); out flow, at the next start, those that
 // are not final and not too old, through the whole of admission ([Chain].Admit).
 // Transactions from other nodes are not kept: those who took them keep them.
 //

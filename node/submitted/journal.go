@@ -114,7 +114,7 @@ func Open(cfg Config, c Chain) *Journal {
 	if cut := f.Repaired(); cut > 0 {
 		cfg.Log.Warn("the file of submitted transactions did not end with a whole record: its last bytes were cut off, as a crash leaves them, and what was in them is not sent again", "file", cfg.Path, "bytes", cut)
 	}
-	j.start(f)
+	j.adoptFile(f)
 	return j
 }
 
@@ -138,10 +138,10 @@ func openFile(path string) (*journal.Journal, error) {
 	return journal.Open(path, fileKind)
 }
 
-// start takes over a file and what an earlier run left in it.
-func (j *Journal) start(f file) {
+// adoptFile takes over a file and what an earlier run left in it.
+func (j *Journal) adoptFile(f file) {
 	j.file = f
-	if err := j.load(); err != nil {
+	if err := j.readEarlier(); err != nil {
 		j.giveUp("read it", err)
 		return
 	}
@@ -149,9 +149,9 @@ func (j *Journal) start(f file) {
 	j.Stats.Bytes.Store(f.Size())
 }
 
-// Take keeps the bodies of transactions that the pool has just admitted for a
+// Record keeps the bodies of transactions that the pool has just admitted for a
 // client, whose network it is. They must not change.
-func (j *Journal) Take(client netip.Addr, bodies [][]byte) {
+func (j *Journal) Record(client netip.Addr, bodies [][]byte) {
 	if j.cfg.Bytes == 0 || len(bodies) == 0 {
 		return
 	}
@@ -164,7 +164,7 @@ func (j *Journal) Take(client netip.Addr, bodies [][]byte) {
 		return
 	}
 	if j.queued.Add(size) > queueBytes {
-		j.drop(bodies, size)
+		j.releaseRoom(bodies, size)
 		return
 	}
 	now, from := uint64(time.Now().UnixMilli()), j.clientKey(client)
@@ -175,12 +175,12 @@ func (j *Journal) Take(client netip.Addr, bodies [][]byte) {
 	select {
 	case j.queue <- batch:
 	default:
-		j.drop(bodies, size)
+		j.releaseRoom(bodies, size)
 	}
 }
 
-// drop gives back the room of what the queue does not take.
-func (j *Journal) drop(bodies [][]byte, size int64) {
+// releaseRoom gives back the room of what the queue does not take.
+func (j *Journal) releaseRoom(bodies [][]byte, size int64) {
 	j.queued.Add(-size)
 	j.Stats.Dropped.Add(uint64(len(bodies)))
 }
@@ -277,7 +277,7 @@ func (j *Journal) clean() {
 			return false
 		}
 		seen[hash] = true
-		shares.keep(&j.shares, hash, e.fileBytes())
+		shares.carryOver(&j.shares, hash, e.fileBytes())
 		return true
 	})
 	j.shares = shares

@@ -67,7 +67,7 @@ func submit(j *Journal, p *pool, bodies ...[]byte) {
 	for _, b := range bodies {
 		p.waiting[chain.TxHash(b)] = true
 	}
-	j.Take(netip.Addr{}, bodies)
+	j.Record(netip.Addr{}, bodies)
 	work(j)
 }
 
@@ -119,7 +119,7 @@ func TestKilledAfterSync(t *testing.T) {
 	for i := range 300 { // more than a part
 		want = append(want, string(body(i)))
 		p.waiting[chain.TxHash(body(i))] = true
-		j.Take(netip.Addr{}, [][]byte{body(i)})
+		j.Record(netip.Addr{}, [][]byte{body(i)})
 	}
 	work(j)
 	if n := j.Stats.Synced.Load(); n != 300 {
@@ -231,7 +231,7 @@ func TestFloodIsBounded(t *testing.T) {
 			cleanings, cleaned := 0, j.since
 			for i := range 20_000 {
 				p.waiting[chain.TxHash(body(i))] = waits
-				j.Take(netip.Addr{}, [][]byte{body(i)})
+				j.Record(netip.Addr{}, [][]byte{body(i)})
 				j.write(<-j.queue)
 				if size := j.file.Size(); size > j.cfg.Bytes {
 					t.Fatalf("%d bytes, at most %d", size, j.cfg.Bytes)
@@ -263,14 +263,14 @@ func TestQueueIsBounded(t *testing.T) {
 	defer j.Close()
 	large := bytes.Repeat([]byte{1}, 1<<20)
 	for range 20 { // nobody writes
-		j.Take(netip.Addr{}, [][]byte{large})
+		j.Record(netip.Addr{}, [][]byte{large})
 	}
 	if n := j.Stats.Dropped.Load(); n != 12 || j.queued.Load() != queueBytes {
 		t.Errorf("%d dropped, %d bytes queued", n, j.queued.Load())
 	}
 	work(j)
 	for range queueBatches + 5 {
-		j.Take(netip.Addr{}, [][]byte{{1}})
+		j.Record(netip.Addr{}, [][]byte{{1}})
 	}
 	if n := len(j.queue); n != queueBatches || j.queued.Load() != queueBatches {
 		t.Errorf("%d queued, %d bytes", n, j.queued.Load())
@@ -377,7 +377,7 @@ func TestDiskFull(t *testing.T) {
 			t.Fatal(err)
 		}
 		j := newJournal(cfg, p)
-		j.start(&fullDisk{f, left})
+		j.adoptFile(&fullDisk{f, left})
 		for i := range 20 {
 			submit(j, p, body(i))
 			delete(p.waiting, chain.TxHash(body(i-5)))
@@ -386,7 +386,7 @@ func TestDiskFull(t *testing.T) {
 		if failed != 1 || written+dropped != 20 || dropped == 0 {
 			t.Fatalf("after %d operations: failures %d, %d written, %d dropped", left, failed, written, dropped)
 		}
-		j.Take(netip.Addr{}, [][]byte{body(99)})
+		j.Record(netip.Addr{}, [][]byte{body(99)})
 		if j.Stats.Dropped.Load() != dropped+1 || len(j.queue) != 0 || j.queued.Load() != 0 {
 			t.Fatalf("after %d operations: a failed journal takes more", left)
 		}
@@ -410,7 +410,7 @@ func TestEarlierRunComesAgainOnAFailedDisk(t *testing.T) {
 	}
 	p = newPool()
 	j = newJournal(config(path), p)
-	j.start(&fullDisk{f, 1})
+	j.adoptFile(&fullDisk{f, 1})
 	submit(j, p, body(2))
 	if len(p.came) != 2 || j.Stats.Failures.Load() != 1 {
 		t.Errorf("%d offered, failures %d", len(p.came), j.Stats.Failures.Load())
@@ -488,7 +488,7 @@ func TestAClientHasAShare(t *testing.T) {
 			b := append(body(next), make([]byte, 480)...)
 			next++
 			p.waiting[chain.TxHash(b)] = true
-			j.Take(client, [][]byte{b})
+			j.Record(client, [][]byte{b})
 		}
 		work(j)
 		return j.Stats.Written.Load() - before

@@ -74,8 +74,8 @@ func (s *shares) again() shares {
 	return newShares(s.most, int(s.percent))
 }
 
-// keep books a record that a cleaning keeps.
-func (s *shares) keep(old *shares, hash chain.Hash, bytes int64) {
+// carryOver books a record that a cleaning keeps.
+func (s *shares) carryOver(old *shares, hash chain.Hash, bytes int64) {
 	client, ok := old.owner[hashKey(hash)]
 	if !ok { // an earlier run's
 		s.all += bytes

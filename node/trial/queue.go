@@ -66,8 +66,8 @@ func (q *queue) put(j job) bool {
 	return true
 }
 
-// take waits for a trial, false when ctx has ended.
-func (q *queue) take(ctx context.Context) (job, bool) {
+// dequeue waits for a trial, false when ctx has ended.
+func (q *queue) dequeue(ctx context.Context) (job, bool) {
 	defer context.AfterFunc(ctx, func() {
 		q.mu.Lock()
 		defer q.mu.Unlock()
@@ -76,17 +76,17 @@ func (q *queue) take(ctx context.Context) (job, bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for ctx.Err() == nil {
-		if i := q.next(); i >= 0 {
-			return q.begin(i), true
+		if i := q.nextClient(); i >= 0 {
+			return q.startTrial(i), true
 		}
 		q.came.Wait()
 	}
 	return job{}, false
 }
 
-// next finds whose turn it is, -1 if nobody's: of those with a place at the workers, the
+// nextClient finds whose turn it is, -1 if nobody's: of those with a place at the workers, the
 // one whose trials took the least. The caller holds mu.
-func (q *queue) next() int {
+func (q *queue) nextClient() int {
 	best := -1
 	for i, client := range q.turns {
 		if client.IsValid() && q.running[client] >= q.each {
@@ -99,8 +99,8 @@ func (q *queue) next() int {
 	return best
 }
 
-// begin takes the first trial of the client of a turn. The caller holds mu.
-func (q *queue) begin(turn int) job {
+// startTrial takes the first trial of the client of a turn. The caller holds mu.
+func (q *queue) startTrial(turn int) job {
 	client := q.turns[turn]
 	list := q.waiting[client]
 	j := list[0]

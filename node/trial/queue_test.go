@@ -23,7 +23,7 @@ func TestWhoTookLittleGoesFirst(t *testing.T) {
 		put(netip.MustParseAddr(fmt.Sprintf("10.0.0.%d", i+1)))
 	}
 	for range 10 * busy {
-		j, _ := q.take(t.Context())
+		j, _ := q.dequeue(t.Context())
 		turns[j.client]++
 		q.done(j.client, long)
 		put(j.client) // and at once the next
@@ -36,7 +36,7 @@ func TestWhoTookLittleGoesFirst(t *testing.T) {
 	honest := netip.MustParseAddr("10.0.1.1")
 	for range 5 {
 		put(honest)
-		j, _ := q.take(t.Context())
+		j, _ := q.dequeue(t.Context())
 		if j.client != honest {
 			t.Fatalf("%s goes before one who took next to nothing", j.client)
 		}

@@ -131,7 +131,7 @@ func (b *Bench) worker(ctx context.Context) error {
 	}
 	nice.Thread()
 	for {
-		j, ok := b.jobs.take(ctx)
+		j, ok := b.jobs.dequeue(ctx)
 		if !ok {
 			return nil
 		}

@@ -33,7 +33,7 @@ func (l *Log) Salvage(height uint64, p Place) (parts [][]byte, whole bool, err e
 		whole = whole && parts[i] != nil
 	}
 	if whole { // readers who found it damaged had another file open, or came while it was written
-		l.reading.forget(p.Segment)
+		l.reading.invalidate(p.Segment)
 	}
 	return parts, whole, nil
 }
@@ -89,7 +89,7 @@ func (l *Log) Rewrite(height uint64, p Place, parts [][]byte, others bool) error
 		return fmt.Errorf("write block %d again: %w", height, err)
 	}
 	// A file that was put in the place of another is the one to read from now on.
-	l.reading.forget(p.Segment)
+	l.reading.invalidate(p.Segment)
 	if _, err := l.Read(height, p); err != nil {
 		return fmt.Errorf("block %d was written again: %w", height, err)
 	}

@@ -40,16 +40,16 @@ func newSegments(on vfs.FS, path func(uint32) string) *segments {
 	return &segments{fs: on, path: path, open: map[uint32]*segment{}}
 }
 
-// take returns the segment that holds what ends at a byte, for reading until give.
+// acquire returns the segment that holds what ends at a byte, for reading until give.
 // The error matches fs.ErrNotExist or errShort where that is why.
-func (s *segments) take(number uint32, end int64) (*segment, error) {
-	at := s.find(number)
+func (s *segments) acquire(number uint32, end int64) (*segment, error) {
+	at := s.acquireOpen(number)
 	if at == nil {
 		file, err := s.fs.Open(s.path(number))
 		if err != nil {
 			return nil, err
 		}
-		at = s.keep(number, file)
+		at = s.cacheOpen(number, file)
 	}
 	if err := s.reaches(at, end); err != nil {
 		return nil, errors.Join(err, s.give(at))
@@ -57,8 +57,8 @@ func (s *segments) take(number uint32, end int64) (*segment, error) {
 	return at, nil
 }
 
-// find returns a segment that is open, with one reader more, or nil.
-func (s *segments) find(number uint32) *segment {
+// acquireOpen returns a segment that is open, with one reader more, or nil.
+func (s *segments) acquireOpen(number uint32) *segment {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	at := s.open[number]
@@ -69,8 +69,8 @@ func (s *segments) find(number uint32) *segment {
 	return at
 }
 
-// keep gives an open file a place, unless another reader was first or nothing is kept.
-func (s *segments) keep(number uint32, file vfs.File) *segment {
+// cacheOpen gives an open file a place, unless another reader was first or nothing is kept.
+func (s *segments) cacheOpen(number uint32, file vfs.File) *segment {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.uses++
@@ -93,12 +93,12 @@ func (s *segments) dropOldest() {
 			oldest = number
 		}
 	}
-	s.drop(oldest)
+	s.evict(oldest)
 }
 
-// drop takes its place from a segment, which is closed now or by its last reader. s.mu
+// evict takes its place from a segment, which is closed now or by its last reader. s.mu
 // is held; closing a file that was only read waits for nothing.
-func (s *segments) drop(number uint32) {
+func (s *segments) evict(number uint32) {
 	at := s.open[number]
 	delete(s.open, number)
 	if at.kept = false; at.readers == 0 {
@@ -106,12 +106,12 @@ func (s *segments) drop(number uint32) {
 	}
 }
 
-// forget has the next reader open a segment's file anew.
-func (s *segments) forget(number uint32) {
+// invalidate has the next reader open a segment's file anew.
+func (s *segments) invalidate(number uint32) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.open[number] != nil {
-		s.drop(number)
+		s.evict(number)
 	}
 }
 
@@ -169,13 +169,13 @@ func (s *segments) close() {
 	defer s.mu.Unlock()
 	s.closed = true
 	for number := range s.open {
-		s.drop(number)
+		s.evict(number)
 	}
 }
 
 // segment takes the file of a record, which must hold all of it.
 func (l *Log) segment(height uint64, p Place) (*segment, error) {
-	at, err := l.reading.take(p.Segment, p.end())
+	at, err := l.reading.acquire(p.Segment, p.end())
 	switch {
 	case err == nil:
 		return at, nil

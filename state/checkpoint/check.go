@@ -45,15 +45,15 @@ func (a *Accounts) Check(root chain.Hash) (Span, error) {
 	}
 	codes := codeCheck{given: a.Codes, used: map[chain.Hash]bool{}}
 	for i := range a.Accounts {
-		if err := a.Accounts[i].check(&codes); err != nil {
+		if err := a.Accounts[i].checkContents(&codes); err != nil {
 			return Span{}, fmt.Errorf("account with key %s: %w", a.Accounts[i].Key, err)
 		}
 	}
 	return span, codes.check()
 }
 
-// check holds storage and code of an account to its row.
-func (a *Account) check(codes *codeCheck) error {
+// checkContents holds storage and code of an account to its row.
+func (a *Account) checkContents(codes *codeCheck) error {
 	row, err := state.DecodeAccount(a.Row)
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrChunk, err)

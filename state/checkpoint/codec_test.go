@@ -131,7 +131,7 @@ func FuzzReadFile(f *testing.F) {
 			f.Fatal(err)
 		}
 	}
-	if n, err := w.End(); err != nil || n != int64(good.Len()) {
+	if n, err := w.Finish(); err != nil || n != int64(good.Len()) {
 		f.Fatal(n, err)
 	}
 	f.Add(good.Bytes())

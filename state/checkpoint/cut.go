@@ -59,7 +59,7 @@ func Cut(src Source, cfg CutConfig, emit func(Chunk) error) error {
 			return cfg.Pause()
 		},
 	}
-	if err := src.Accounts(c.account); err != nil {
+	if err := src.Accounts(c.addAccount); err != nil {
 		return err
 	}
 	if err := c.flush(); err != nil {
@@ -87,7 +87,7 @@ type cutter struct {
 	any   bool // a chunk was emitted
 }
 
-func (c *cutter) account(key chain.Hash, row []byte) error {
+func (c *cutter) addAccount(key chain.Hash, row []byte) error {
 	if n := len(c.chunk.Accounts); n > 0 && (c.bytes >= c.target || c.chunk.Accounts[n-1].Key[0]>>4 != key[0]>>4) {
 		if err := c.flush(); err != nil {
 			return err

@@ -235,7 +235,7 @@ func (f *Fetch) Step(e Event) []Effect {
 			f.order = append(f.order, e.Peer)
 		}
 	case Left:
-		f.forget(e.Peer)
+		f.removePeer(e.Peer)
 	case Answered:
 		f.answered(e)
 	case Late:
@@ -247,8 +247,8 @@ func (f *Fetch) Step(e Event) []Effect {
 	return f.out
 }
 
-// find returns the part that waits for a request, or nil.
-func (f *Fetch) find(id uint64) (int, *part) {
+// pendingPart returns the part that waits for a request, or nil.
+func (f *Fetch) pendingPart(id uint64) (int, *part) {
 	for i := range f.parts {
 		if p := &f.parts[i]; id != 0 && (p.asked == id || p.late.id == id) {
 			return i, p
@@ -260,7 +260,7 @@ func (f *Fetch) find(id uint64) (int, *part) {
 // answered checks a chunk. An answer that nobody waits for any more is no fault:
 // it may have come late.
 func (f *Fetch) answered(e Answered) {
-	i, p := f.find(e.ID)
+	i, p := f.pendingPart(e.ID)
 	switch {
 	case p == nil:
 		return
@@ -273,9 +273,9 @@ func (f *Fetch) answered(e Answered) {
 	default:
 		f.peers[e.Peer].slow = false
 	}
-	chunk, err := f.check(p, e.Chunk)
+	chunk, err := f.verifyChunk(p, e.Chunk)
 	if err != nil {
-		f.drop(e.Peer, err)
+		f.blamePeer(e.Peer, err)
 		return
 	}
 	if p.asked != 0 {
@@ -299,8 +299,8 @@ type checked struct {
 	span Span
 }
 
-// check holds a chunk to the root, and to what p asked for.
-func (f *Fetch) check(p *part, payload []byte) (checked, error) {
+// verifyChunk holds a chunk to the root, and to what p asked for.
+func (f *Fetch) verifyChunk(p *part, payload []byte) (checked, error) {
 	c, err := DecodeChunk(payload)
 	if err != nil {
 		return checked{}, err
@@ -346,7 +346,7 @@ func (f *Fetch) accounts(i int, c *Accounts, span Span) {
 
 // expired gives a request to another peer.
 func (f *Fetch) expired(id uint64) {
-	_, p := f.find(id)
+	_, p := f.pendingPart(id)
 	if p == nil {
 		return
 	}
@@ -360,7 +360,7 @@ func (f *Fetch) expired(id uint64) {
 	}
 	if slow := f.peers[who]; slow != nil {
 		if slow.stalls++; slow.stalls >= stallsMax {
-			f.drop(who, ErrStalled)
+			f.blamePeer(who, ErrStalled)
 		}
 	}
 }
@@ -385,7 +385,7 @@ func (f *Fetch) releaseLate(p *part) {
 // isLate leaves a request to go on and lets another peer be asked for the same, if
 // there is one and nobody is asked so already.
 func (f *Fetch) isLate(id uint64) {
-	_, p := f.find(id)
+	_, p := f.pendingPart(id)
 	if p == nil || p.asked != id || p.late.id != 0 {
 		return
 	}
@@ -397,14 +397,14 @@ func (f *Fetch) isLate(id uint64) {
 	p.asked, p.tried = 0, true
 }
 
-// drop blames a peer.
-func (f *Fetch) drop(id PeerID, reason error) {
-	f.forget(id)
+// blamePeer blames a peer.
+func (f *Fetch) blamePeer(id PeerID, reason error) {
+	f.removePeer(id)
 	f.out = append(f.out, Drop{id, reason})
 }
 
-// forget takes a peer and its requests out.
-func (f *Fetch) forget(id PeerID) {
+// removePeer takes a peer and its requests out.
+func (f *Fetch) removePeer(id PeerID) {
 	if f.peers[id] == nil {
 		return
 	}

@@ -60,7 +60,7 @@ func serve(t *testing.T, rng *rand.Rand, accounts, chunkBytes int) *served {
 		out.keep(c)
 		return w.Chunk(c)
 	}))
-	_, err = w.End()
+	_, err = w.Finish()
 	check(t, err)
 	out.index, err = checkpoint.NewIndex(bytes.NewReader(file.Bytes()))
 	check(t, err)

@@ -78,8 +78,8 @@ func (w *Writer) Chunk(c Chunk) error {
 	return nil
 }
 
-// End writes the end and returns the size of the whole.
-func (w *Writer) End() (bytes int64, err error) {
+// Finish writes the end and returns the size of the whole.
+func (w *Writer) Finish() (bytes int64, err error) {
 	err = w.record(func(dst []byte) []byte { return appendU64(append(dst, tagEnd), w.chunks) })
 	return w.bytes, err
 }

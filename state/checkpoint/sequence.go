@@ -55,9 +55,9 @@ func (s *Sequence) Take(c Chunk, span Span) error {
 	return nil
 }
 
-// End reports whether all accounts and their storage have come, and returns the
+// Finish reports whether all accounts and their storage have come, and returns the
 // lists.
-func (s *Sequence) End() ([]JobRoot, error) {
+func (s *Sequence) Finish() ([]JobRoot, error) {
 	if !s.done || len(s.apart) > 0 {
 		return nil, fmt.Errorf("%w: the state ends at key %s", ErrOrder, s.next)
 	}

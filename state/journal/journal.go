@@ -93,14 +93,14 @@ func OpenIn(dir Folder, name string, kind Kind) (*Journal, error) {
 		return nil, fmt.Errorf("open journal %s: %w", name, err)
 	}
 	j.file = f
-	if err := j.load(); err != nil {
+	if err := j.loadAndRepair(); err != nil {
 		return nil, errors.Join(fmt.Errorf("open journal %s: %w", name, err), f.Close())
 	}
 	return j, nil
 }
 
-// load checks the whole file and repairs its end.
-func (j *Journal) load() error {
+// loadAndRepair checks the whole file and repairs its end.
+func (j *Journal) loadAndRepair() error {
 	// A crash while pruning may have left a file without use.
 	if err := j.dir.Remove(j.name + tempSuffix); err != nil {
 		return err
@@ -119,7 +119,7 @@ func (j *Journal) load() error {
 	}
 	j.written, j.records = end, n
 	if end == size {
-		return j.settle()
+		return j.syncFound()
 	}
 	lost, err := r.goodAfter(end, n)
 	if err != nil {
@@ -132,13 +132,13 @@ func (j *Journal) load() error {
 	if err := j.file.Truncate(end); err != nil {
 		return err
 	}
-	return j.settle()
+	return j.syncFound()
 }
 
-// settle makes durable what was found. A process that was killed leaves bytes, and
+// syncFound makes durable what was found. A process that was killed leaves bytes, and
 // perhaps the journal's name, that only the system's cache has: who replays them takes
 // them for durable, and says again what a power cut would then make it forget.
-func (j *Journal) settle() error {
+func (j *Journal) syncFound() error {
 	if err := j.file.Sync(); err != nil {
 		return err
 	}
@@ -174,7 +174,7 @@ func (j *Journal) Sync() error {
 		return err
 	}
 	if err := j.file.Sync(); err != nil {
-		return j.fail(fmt.Errorf("sync journal: %w", err))
+		return j.failWith(fmt.Errorf("sync journal: %w", err))
 	}
 	return nil
 }
@@ -188,7 +188,7 @@ func (j *Journal) flush() error {
 		return nil
 	}
 	if _, err := j.file.Write(j.buffer); err != nil {
-		return j.fail(fmt.Errorf("write journal: %w", err))
+		return j.failWith(fmt.Errorf("write journal: %w", err))
 	}
 	j.written += int64(len(j.buffer))
 	if j.buffer = j.buffer[:0]; cap(j.buffer) > 2*bufferBytes {
@@ -197,8 +197,8 @@ func (j *Journal) flush() error {
 	return nil
 }
 
-// fail makes err the end of the journal.
-func (j *Journal) fail(err error) error {
+// failWith makes err the end of the journal.
+func (j *Journal) failWith(err error) error {
 	j.failed = fmt.Errorf("%w: %w", ErrFailed, err)
 	return j.failed
 }
@@ -239,7 +239,7 @@ func (j *Journal) Prune(keep func(rec []byte) bool) error {
 		err = old.Close()
 	}
 	if err != nil {
-		return j.fail(fmt.Errorf("prune journal: %w", err))
+		return j.failWith(fmt.Errorf("prune journal: %w", err))
 	}
 	return nil
 }

@@ -41,7 +41,7 @@ type Summary struct {
 	Bytes                   int64 // of the file; only Write knows
 }
 
-func (s *Summary) count(c checkpoint.Chunk) {
+func (s *Summary) addChunk(c checkpoint.Chunk) {
 	s.Chunks++
 	switch c := c.(type) {
 	case *checkpoint.Accounts:
@@ -116,7 +116,7 @@ func WriteExport(ctx context.Context, w io.Writer, s *store.Store, x *store.Expo
 	out = Summary{Height: x.Height(), Digest: x.Digest(), Root: x.Root()}
 	var order checkpoint.Sequence
 	err = checkpoint.Cut(x, cfg.cut(), func(c checkpoint.Chunk) error {
-		out.count(c)
+		out.addChunk(c)
 		if a, ok := c.(*checkpoint.Accounts); ok && len(a.Accounts) > 0 {
 			_ = order.Take(&checkpoint.Accounts{From: a.From}, checkpoint.Span{Last: a.Accounts[len(a.Accounts)-1].Key, More: true})
 			cfg.Progress(order.Covered(), out)
@@ -126,7 +126,7 @@ func WriteExport(ctx context.Context, w io.Writer, s *store.Store, x *store.Expo
 	if err != nil {
 		return Summary{}, fmt.Errorf("snapshot of block %d: %w", x.Height(), err)
 	}
-	out.Bytes, err = file.End()
+	out.Bytes, err = file.Finish()
 	return out, err
 }
 
@@ -200,14 +200,14 @@ func Verify(ctx context.Context, r io.Reader, trust Trust, progress Progress) (S
 	out := Summary{Height: anchor.Height(), Digest: anchor.Digest, Root: anchor.Root()}
 	var order checkpoint.Sequence
 	err = each(ctx, file, anchor.Root(), func(c Checked) error {
-		out.count(c.Chunk)
+		out.addChunk(c.Chunk)
 		progress(order.Covered(), out)
 		return order.Take(c.Chunk, c.Span)
 	})
 	if err != nil {
 		return Summary{}, nil, fmt.Errorf("verify snapshot: %w", err)
 	}
-	jobs, err := order.End()
+	jobs, err := order.Finish()
 	if err != nil {
 		return Summary{}, nil, fmt.Errorf("verify snapshot: %w", err)
 	}
@@ -231,10 +231,10 @@ func Import(ctx context.Context, r io.Reader, dir string, opts store.Options, tr
 	if p := i.Progress(); len(p) == 8 {
 		in.skip = binary.BigEndian.Uint64(p)
 	}
-	if err := each(ctx, file, anchor.Root(), in.take); err != nil {
+	if err := each(ctx, file, anchor.Root(), in.receive); err != nil {
 		return Summary{}, fmt.Errorf("import snapshot: %w", err)
 	}
-	jobs, err := in.order.End()
+	jobs, err := in.order.Finish()
 	if err == nil {
 		err = in.flush()
 	}
@@ -290,11 +290,11 @@ type intake struct {
 // rowsPerPut balances the cost of a batch with what a crash loses.
 const rowsPerPut = 16_384
 
-func (in *intake) take(c Checked) error {
+func (in *intake) receive(c Checked) error {
 	if err := in.order.Take(c.Chunk, c.Span); err != nil {
 		return err
 	}
-	in.out.count(c.Chunk)
+	in.out.addChunk(c.Chunk)
 	if in.out.Chunks <= in.skip {
 		return nil
 	}

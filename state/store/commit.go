@@ -79,8 +79,8 @@ func (s *Store) write(v *Version, digest chain.Hash, rec *BlockRecord, add adder
 	if err == nil {
 		s.takeHistory(v.height)
 		s.undo.first = f.undone
-		s.eras.take(&f.turn)
-		s.removals.follow(v.height, v.image)
+		s.eras.commit(&f.turn)
+		s.removals.advance(v.height, v.image)
 		v.made.forest.ForgetRows(v.image)
 		err = s.takeVersion(v, digest)
 	}
@@ -88,7 +88,7 @@ func (s *Store) write(v *Version, digest chain.Hash, rec *BlockRecord, add adder
 		err = s.mark.set(v.height, digest)
 	}
 	if err != nil {
-		s.stop.note(err)
+		s.stop.setReason(err)
 		return fmt.Errorf("write block %d: %w", v.height, named(err))
 	}
 	return nil
@@ -161,7 +161,7 @@ func (s *Store) putState(b *pebble.Batch, v *Version) error {
 // putStorage writes the storage rows of one account. Those from before a block
 // that clears them stay, in an era that is over.
 func (s *Store) putStorage(b *pebble.Batch, row *tree.Row, v *Version) error {
-	era, begins := s.eras.of(row, v)
+	era, begins := s.eras.eraOf(row, v)
 	sortStorage(row)
 	for _, c := range row.Storage {
 		key := storageKey(row.Key, era, c.Key)

@@ -158,16 +158,16 @@ func (s *Store) putEras(b *pebble.Batch, v *Version, undone chain.Height) (t tur
 			if list[i].end >= limit || t.dropped == eraStep {
 				return t, err
 			}
-			err = errors.Join(err, list[i].drop(b))
+			err = errors.Join(err, list[i].deleteRows(b))
 			t.dropped++
 		}
 	}
 	return t, err
 }
 
-// drop removes the rows of an era, and its own mark, which nothing is read by
+// deleteRows removes the rows of an era, and its own mark, which nothing is read by
 // any more.
-func (e *pastEra) drop(b *pebble.Batch) error {
+func (e *pastEra) deleteRows(b *pebble.Batch) error {
 	prefix := storagePrefix(e.owner, e.begin)
 	err := errors.Join(
 		b.DeleteRange(prefix, after(prefix), nil),
@@ -179,8 +179,8 @@ func (e *pastEra) drop(b *pebble.Batch) error {
 	return err
 }
 
-// take notes what a block that is committed did.
-func (e *eras) take(t *turn) {
+// commit notes what a block that is committed did.
+func (e *eras) commit(t *turn) {
 	for i := range t.ended {
 		if e.live == nil {
 			e.live = map[chain.Hash]chain.Height{}
@@ -193,9 +193,9 @@ func (e *eras) take(t *turn) {
 	e.over = e.over[t.dropped:]
 }
 
-// of returns the era in which v writes the storage of a row, and whether it is
+// eraOf returns the era in which v writes the storage of a row, and whether it is
 // a new one, in which nothing is yet.
-func (e *eras) of(row *tree.Row, v *Version) (era chain.Height, begins bool) {
+func (e *eras) eraOf(row *tree.Row, v *Version) (era chain.Height, begins bool) {
 	if row.Cleared {
 		return v.height, true
 	}
@@ -222,7 +222,7 @@ func openLive(r pebble.Reader) (*liveRows, error) {
 	if l.marks, err = openRows(r, tableEras); err != nil {
 		return nil, errors.Join(err, l.rows.close())
 	}
-	l.settle()
+	l.skipEnded()
 	return l, nil
 }
 
@@ -231,17 +231,17 @@ func (l *liveRows) value() []byte { return l.rows.value() }
 
 func (l *liveRows) next() {
 	l.rows.next()
-	l.settle()
+	l.skipEnded()
 }
 
 func (l *liveRows) close() error { return errors.Join(l.rows.close(), l.marks.close()) }
 
-// settle goes on to the next row of an era that is not over.
-func (l *liveRows) settle() {
+// skipEnded goes on to the next row of an era that is not over.
+func (l *liveRows) skipEnded() {
 	for l.rows.valid() {
 		k := l.rows.key()
 		if len(k) < hashLen {
-			l.rows.fail(damaged("storage row under %x", k))
+			l.rows.stopAt(damaged("storage row under %x", k))
 			return
 		}
 		if !bytes.Equal(k[:hashLen], l.owner) {
@@ -251,7 +251,7 @@ func (l *liveRows) settle() {
 		era, key, ok := readEra(k[hashLen:])
 		switch {
 		case !ok || era > l.era:
-			l.rows.fail(damaged("storage row under %x in era %d", k, l.era))
+			l.rows.stopAt(damaged("storage row under %x in era %d", k, l.era))
 			return
 		case era == l.era:
 			l.key = key
@@ -267,7 +267,7 @@ func (l *liveRows) marked() (era chain.Height) {
 	for ; l.marks.valid(); l.marks.next() {
 		owner, height, err := readEraKey(l.marks.key())
 		if err != nil {
-			l.rows.fail(err)
+			l.rows.stopAt(err)
 			return 0
 		}
 		switch bytes.Compare(owner[:], l.owner) {

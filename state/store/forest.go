@@ -16,7 +16,7 @@ func NewForest(workers int) *tree.Forest {
 }
 
 func newForest(workers int, p *pages) *tree.Forest {
-	f := tree.NewForest(workers, p.take)
+	f := tree.NewForest(workers, p.allocate)
 	runtime.AddCleanup(f, (*pages).free, p)
 	return f
 }

@@ -24,9 +24,9 @@ type gate struct {
 	stop *stop
 }
 
-// pass does what writes. It returns only while the gate is open, but for errors
+// doWrite does what writes. It returns only while the gate is open, but for errors
 // that tell of names and not of the disk.
-func (s *stop) pass(do func() error) error {
+func (s *stop) doWrite(do func() error) error {
 	s.writing.RLock()
 	if s.killed() {
 		s.writing.RUnlock()
@@ -43,9 +43,9 @@ func (s *stop) pass(do func() error) error {
 	return err
 }
 
-// look does what reads. What a file does not hold is an answer, not an error of
+// doRead does what reads. What a file does not hold is an answer, not an error of
 // the disk.
-func (s *stop) look(do func() error) error {
+func (s *stop) doRead(do func() error) error {
 	err := do()
 	if err == nil || !s.opening.Load() {
 		return err
@@ -64,7 +64,7 @@ func (s *stop) look(do func() error) error {
 func (s *stop) freeze() { select {} }
 
 func (g gate) file(open func() (vfs.File, error)) (f vfs.File, err error) {
-	err = g.stop.pass(func() (err error) {
+	err = g.stop.doWrite(func() (err error) {
 		f, err = open()
 		return err
 	})
@@ -96,7 +96,7 @@ func (g gate) OpenDir(name string) (vfs.File, error) {
 
 // Open implements [vfs.FS].
 func (g gate) Open(name string, o ...vfs.OpenOption) (f vfs.File, err error) {
-	err = g.stop.look(func() (err error) {
+	err = g.stop.doRead(func() (err error) {
 		f, err = g.FS.Open(name, o...)
 		return err
 	})
@@ -108,7 +108,7 @@ func (g gate) Open(name string, o ...vfs.OpenOption) (f vfs.File, err error) {
 
 // List implements [vfs.FS].
 func (g gate) List(dir string) (names []string, err error) {
-	err = g.stop.look(func() (err error) {
+	err = g.stop.doRead(func() (err error) {
 		names, err = g.FS.List(dir)
 		return err
 	})
@@ -117,7 +117,7 @@ func (g gate) List(dir string) (names []string, err error) {
 
 // Stat implements [vfs.FS].
 func (g gate) Stat(name string) (i vfs.FileInfo, err error) {
-	err = g.stop.look(func() (err error) {
+	err = g.stop.doRead(func() (err error) {
 		i, err = g.FS.Stat(name)
 		return err
 	})
@@ -126,17 +126,17 @@ func (g gate) Stat(name string) (i vfs.FileInfo, err error) {
 
 // Link implements [vfs.FS].
 func (g gate) Link(from, to string) error {
-	return g.stop.pass(func() error { return g.FS.Link(from, to) })
+	return g.stop.doWrite(func() error { return g.FS.Link(from, to) })
 }
 
 // Rename implements [vfs.FS].
 func (g gate) Rename(from, to string) error {
-	return g.stop.pass(func() error { return g.FS.Rename(from, to) })
+	return g.stop.doWrite(func() error { return g.FS.Rename(from, to) })
 }
 
 // Remove implements [vfs.FS].
 func (g gate) Remove(name string) error {
-	return g.stop.pass(func() error { return g.FS.Remove(name) })
+	return g.stop.doWrite(func() error { return g.FS.Remove(name) })
 }
 
 // Unwrap implements [vfs.FS].
@@ -148,7 +148,7 @@ type gateFile struct {
 }
 
 func (f gateFile) Read(p []byte) (n int, err error) {
-	err = f.stop.look(func() (err error) {
+	err = f.stop.doRead(func() (err error) {
 		n, err = f.File.Read(p)
 		return err
 	})
@@ -156,7 +156,7 @@ func (f gateFile) Read(p []byte) (n int, err error) {
 }
 
 func (f gateFile) ReadAt(p []byte, at int64) (n int, err error) {
-	err = f.stop.look(func() (err error) {
+	err = f.stop.doRead(func() (err error) {
 		n, err = f.File.ReadAt(p, at)
 		return err
 	})
@@ -164,7 +164,7 @@ func (f gateFile) ReadAt(p []byte, at int64) (n int, err error) {
 }
 
 func (f gateFile) Write(p []byte) (n int, err error) {
-	err = f.stop.pass(func() (err error) {
+	err = f.stop.doWrite(func() (err error) {
 		n, err = f.File.Write(p)
 		return err
 	})
@@ -172,19 +172,19 @@ func (f gateFile) Write(p []byte) (n int, err error) {
 }
 
 func (f gateFile) WriteAt(p []byte, at int64) (n int, err error) {
-	err = f.stop.pass(func() (err error) {
+	err = f.stop.doWrite(func() (err error) {
 		n, err = f.File.WriteAt(p, at)
 		return err
 	})
 	return n, err
 }
 
-func (f gateFile) Sync() error { return f.stop.pass(f.File.Sync) }
+func (f gateFile) Sync() error { return f.stop.doWrite(f.File.Sync) }
 
-func (f gateFile) SyncData() error { return f.stop.pass(f.File.SyncData) }
+func (f gateFile) SyncData() error { return f.stop.doWrite(f.File.SyncData) }
 
 func (f gateFile) SyncTo(length int64) (full bool, err error) {
-	err = f.stop.pass(func() (err error) {
+	err = f.stop.doWrite(func() (err error) {
 		full, err = f.File.SyncTo(length)
 		return err
 	})

@@ -45,8 +45,8 @@ func (h *history) put(key, old []byte, present bool) error {
 	return h.batch.Set(key, h.row, nil)
 }
 
-// account notes what one account and its written slots were.
-func (h *history) account(row *tree.Row) error {
+// putAccount notes what one account and its written slots were.
+func (h *history) putAccount(row *tree.Row) error {
 	forest := h.store.Head().made.forest
 	a, ok := forest.Account(h.before, row.Key)
 	var old []byte
@@ -56,7 +56,7 @@ func (h *history) account(row *tree.Row) error {
 	if err := h.put(hashKey(tableAccountsWere, row.Key), old, ok); err != nil {
 		return err
 	}
-	era, begins := h.store.eras.of(row, h.after)
+	era, begins := h.store.eras.eraOf(row, h.after)
 	if begins {
 		return nil // the values of the era before stay where they are
 	}
@@ -108,7 +108,7 @@ func (s *Store) putHistory(b *pebble.Batch, v *Version) error {
 
 func (s *Store) noteOld(b *pebble.Batch, v *Version) error {
 	h := &history{batch: b, store: s, before: s.Head().image, after: v}
-	return v.image.EachRow(func(row *tree.Row, _ []byte) error { return h.account(row) })
+	return v.image.EachRow(func(row *tree.Row, _ []byte) error { return h.putAccount(row) })
 }
 
 // AccountAt returns the account that addr had after the block at height h, as

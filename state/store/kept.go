@@ -94,8 +94,8 @@ func (n *nursery) remove(image *tree.Image) {
 	delete(n.parents, image)
 }
 
-// forget forgets all, when the store is closed.
-func (n *nursery) forget() {
+// clear forgets all, when the store is closed.
+func (n *nursery) clear() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.parents, n.orphans = nil, nil
@@ -207,8 +207,8 @@ func (s *Store) expire(old, next *kept) bool {
 	return true
 }
 
-// keep makes the head a kept version.
-func (s *Store) keep(image *tree.Image) (*kept, error) {
+// retainHead makes the head a kept version.
+func (s *Store) retainHead(image *tree.Image) (*kept, error) {
 	var rows *pebble.Snapshot
 	err := s.stop.wait(func() error {
 		rows = s.db.NewSnapshot()

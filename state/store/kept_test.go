@@ -51,7 +51,7 @@ func TestHangingIsLinear(t *testing.T) {
 		if most := 2*len(s.pending.parents) + 2; steps > most {
 			t.Errorf("%d pending versions take %d steps, at most %d are right", len(s.pending.parents), steps, most)
 		}
-		s.pending.forget()
+		s.pending.clear()
 		for _, v := range versions {
 			_ = v.Root() // nobody drops them before this
 		}

@@ -67,7 +67,7 @@ func (s *Store) plant() (image *tree.Image, err error) {
 		if len(accounts.key()) != hashLen {
 			return nil, damaged("account row under %x", accounts.key())
 		}
-		if err := l.account(chain.Hash(accounts.key()), accounts.value(), storage); err != nil {
+		if err := l.loadAccount(chain.Hash(accounts.key()), accounts.value(), storage); err != nil {
 			return nil, fmt.Errorf("account with key %x: %w", accounts.key(), err)
 		}
 	}
@@ -77,8 +77,8 @@ func (s *Store) plant() (image *tree.Image, err error) {
 	return l.image, l.flush()
 }
 
-// account takes in one account and the rows of its storage.
-func (l *loader) account(key chain.Hash, row []byte, storage *liveRows) error {
+// loadAccount takes in one account and the rows of its storage.
+func (l *loader) loadAccount(key chain.Hash, row []byte, storage *liveRows) error {
 	a, err := state.DecodeAccount(row)
 	if err != nil {
 		return damaged("%v", err)

@@ -17,10 +17,10 @@ const (
 	madvCollapse = 25
 )
 
-// take returns memory with zeros: from the collector, if the system has none to
+// allocate returns memory with zeros: from the collector, if the system has none to
 // map. Large pages are a hint: a kernel that does not know it, or has none to
 // give, leaves things as they are.
-func (p *pages) take(bytes int) []byte {
+func (p *pages) allocate(bytes int) []byte {
 	b, err := syscall.Mmap(-1, 0, bytes, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
 	if err != nil {
 		return make([]byte, bytes)

@@ -5,6 +5,6 @@ package store
 // pages is memory of the collector.
 type pages struct{}
 
-func (p *pages) take(bytes int) []byte { return make([]byte, bytes) }
+func (p *pages) allocate(bytes int) []byte { return make([]byte, bytes) }
 
 func (p *pages) free() {}

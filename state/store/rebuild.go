@@ -23,9 +23,9 @@ func (e *RootError) Error() string {
 // Unwrap makes the error match ErrCorrupt.
 func (e *RootError) Unwrap() error { return ErrCorrupt }
 
-// grow makes the resident tries from the flat state, which must have a root. A
+// rebuildTries makes the resident tries from the flat state, which must have a root. A
 // first failure may be of memory alone, so it is tried once more, from nothing.
-func (s *Store) grow(h chain.Height, want chain.Hash) (image *tree.Image, err error) {
+func (s *Store) rebuildTries(h chain.Height, want chain.Hash) (image *tree.Image, err error) {
 	for range 2 {
 		s.generation = newGeneration(&s.opts)
 		image, err = s.plant()
@@ -63,9 +63,9 @@ func (s *Store) Rebuild() (*Version, error) {
 	for _, k := range s.recent {
 		k.giveUp(ErrStale)
 	}
-	image, err := s.grow(old.version.height, old.version.root)
+	image, err := s.rebuildTries(old.version.height, old.version.root)
 	if err != nil {
-		s.stop.note(err)
+		s.stop.setReason(err)
 		return nil, fmt.Errorf("rebuild the tries of block %d: %w", old.version.height, err)
 	}
 	s.dropRows(s.recent...)

@@ -192,8 +192,8 @@ func (r *removals) add(h chain.Height, owner chain.Hash, from, below state.Stora
 	g.Add(from, below)
 }
 
-// follow goes on to a head, whose block has written rows.
-func (r *removals) follow(h chain.Height, image *tree.Image) {
+// advance goes on to a head, whose block has written rows.
+func (r *removals) advance(h chain.Height, image *tree.Image) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.height = h

@@ -31,14 +31,14 @@ func newStop() *stop {
 	return s
 }
 
-// note takes the first reason.
-func (s *stop) note(err error) {
+// setReason takes the first reason.
+func (s *stop) setReason(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.take(err)
+	s.stopFor(err)
 }
 
-func (s *stop) take(err error) {
+func (s *stop) stopFor(err error) {
 	if s.reason == nil {
 		s.reason = named(err)
 		close(s.c)
@@ -49,7 +49,7 @@ func (s *stop) take(err error) {
 func (s *stop) kill(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.take(err)
+	s.stopFor(err)
 	if !s.isDead {
 		s.isDead = true
 		close(s.dead)
@@ -100,7 +100,7 @@ func named(err error) error {
 // again without end, and commits would come to wait for it.
 func (s *Store) onBackground(err error) {
 	if !errors.Is(err, pebble.ErrCancelledCompaction) {
-		s.stop.note(fmt.Errorf("work of the database in the background: %w", err))
+		s.stop.setReason(fmt.Errorf("work of the database in the background: %w", err))
 	}
 }
 

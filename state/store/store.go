@@ -135,7 +135,7 @@ func (s *Store) load(dir string, importing bool) (err error) {
 		return err
 	}
 	if format == nil {
-		if _, err := s.mark.check(0, chain.Hash{}); err != nil {
+		if _, err := s.mark.compare(0, chain.Hash{}); err != nil {
 			return err // it only seems to be empty
 		}
 		return s.loadEmpty(importing)
@@ -170,7 +170,7 @@ func (s *Store) load(dir string, importing bool) (err error) {
 	hash := chain.Hash(genesis)
 	s.genesis.Store(&hash)
 	h, digest, root := readHead(marker)
-	knows, err := s.mark.check(h, digest)
+	knows, err := s.mark.compare(h, digest)
 	if err == nil && !knows {
 		err = s.renewWatermark(h, digest)
 	}
@@ -180,11 +180,11 @@ func (s *Store) load(dir string, importing bool) (err error) {
 	if err := errors.Join(s.loadBase(), s.openBlocks(h), s.loadUndo(), s.loadEras()); err != nil {
 		return err
 	}
-	image, err := s.grow(h, root)
+	image, err := s.rebuildTries(h, root)
 	if err != nil {
 		return err
 	}
-	s.removals.follow(h, image)
+	s.removals.advance(h, image)
 	return s.takeVersion(newVersion(s, s.generation, h, image, nil), digest)
 }
 
@@ -226,7 +226,7 @@ func readHead(marker []byte) (h chain.Height, digest, root chain.Hash) {
 
 // takeVersion makes v, which the database holds now, the head.
 func (s *Store) takeVersion(v *Version, digest chain.Hash) error {
-	k, err := s.keep(v.image)
+	k, err := s.retainHead(v.image)
 	if err != nil {
 		return err
 	}
@@ -378,7 +378,7 @@ func (s *Store) Close() error {
 		k.giveUp(ErrClosed)
 	}
 	s.dropRows(s.recent...)
-	s.pending.forget()
+	s.pending.clear()
 	var err error
 	if s.mark != nil {
 		err = s.mark.file.Close()

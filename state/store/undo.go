@@ -102,7 +102,7 @@ func (s *Store) noteUndo(b *pebble.Batch, v *Version, before *tree.Image) error 
 // there are none, and the rows of the one before stay what they are.
 func (s *Store) noteStorage(row *tree.Row, v *Version, before *tree.Image) error {
 	u := &s.undo
-	era, begins := s.eras.of(row, v)
+	era, begins := s.eras.eraOf(row, v)
 	if len(row.Storage) == 0 || begins {
 		return nil
 	}

@@ -73,7 +73,7 @@ func (r *recount) state() (root chain.Hash, err error) {
 		if len(accounts.key()) != hashLen {
 			return root, damaged("account row under %x", accounts.key())
 		}
-		if err := r.account(chain.Hash(accounts.key()), accounts.value()); err != nil {
+		if err := r.countAccount(chain.Hash(accounts.key()), accounts.value()); err != nil {
 			return root, fmt.Errorf("account with key %x: %w", accounts.key(), err)
 		}
 		if err := trie.Put(accounts.key(), accounts.value()); err != nil {
@@ -87,8 +87,8 @@ func (r *recount) state() (root chain.Hash, err error) {
 	return root, nil
 }
 
-// account checks one account with its storage and code.
-func (r *recount) account(owner chain.Hash, row []byte) error {
+// countAccount checks one account with its storage and code.
+func (r *recount) countAccount(owner chain.Hash, row []byte) error {
 	a, err := state.DecodeAccount(row)
 	if err != nil {
 		return damaged("%v", err)
@@ -152,8 +152,8 @@ func (r *rows) seek(key []byte) {
 	r.read()
 }
 
-// fail stops at a row that is wrong.
-func (r *rows) fail(err error) {
+// stopAt stops at a row that is wrong.
+func (r *rows) stopAt(err error) {
 	r.k, r.v = nil, nil
 	r.err = errors.Join(r.err, err)
 }

@@ -34,9 +34,9 @@ func openWatermark(fs vfs.FS, dir string) (*watermark, error) {
 	return &watermark{f}, nil
 }
 
-// check compares the database's head with the last one that is known. A
+// compare compares the database's head with the last one that is known. A
 // watermark that is itself missing, torn or damaged says nothing: knows is false.
-func (w *watermark) check(h chain.Height, digest chain.Hash) (knows bool, err error) {
+func (w *watermark) compare(h chain.Height, digest chain.Hash) (knows bool, err error) {
 	var b [watermarkLen]byte
 	_, err = w.file.ReadAt(b[:], 0)
 	if errors.Is(err, io.EOF) {

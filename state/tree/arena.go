@@ -141,7 +141,7 @@ func (p *pool) alloc(n int, g ground) (ref40, []byte) {
 	list, units := class(n)
 	if list < 0 {
 		number := p.addChunk(units*unitBytes, g)
-		return p.name(number, 0), (*p.chunks.Load())[number]
+		return p.refOf(number, 0), (*p.chunks.Load())[number]
 	}
 	at := &p.grounds[g]
 	if free := at.free[list]; len(free) > 0 {
@@ -156,13 +156,13 @@ func (p *pool) alloc(n int, g ground) (ref40, []byte) {
 		}
 		at.open, at.next = p.addChunk(chunkUnits*unitBytes, g), 0
 	}
-	r := p.name(at.open, at.next)
+	r := p.refOf(at.open, at.next)
 	chunk := (*p.chunks.Load())[at.open][at.next*unitBytes:]
 	at.next += units
 	return r, chunk
 }
 
-func (p *pool) name(chunk, unit int) ref40 {
+func (p *pool) refOf(chunk, unit int) ref40 {
 	return ref40(p.number)<<(chunkBits+unitBits) | ref40(chunk)<<unitBits | ref40(unit)
 }
 

@@ -12,7 +12,7 @@ import (
 
 func placeOf(number, chunk, unit int) ref40 {
 	p := pool{number: uint32(number)}
-	return p.name(chunk, unit)
+	return p.refOf(chunk, unit)
 }
 
 // TestRefs writes and reads back refs at the ends of each of their parts.

@@ -74,8 +74,8 @@ func (b *batch) reserve() {
 	b.results = append(b.results[:0], make([]link, pools+1)...)
 }
 
-// forget lets go of the caller's values.
-func (b *batch) forget() {
+// releaseValues lets go of the caller's values.
+func (b *batch) releaseValues() {
 	clear(b.changes)
 	clear(b.sheaves)
 	b.image = nil

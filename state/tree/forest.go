@@ -187,7 +187,7 @@ func (f *Forest) apply(base *Image) (im *Image, err error) {
 	b.epoch = f.epoch
 	b.image = &Image{epoch: f.epoch}
 	b.reserve()
-	defer b.forget()
+	defer b.releaseValues()
 	if err := b.storage(base); err != nil {
 		return nil, err
 	}

@@ -56,7 +56,7 @@ func (w *worker) update(old ref40, depth int, es []entry) ref40 {
 	b := w.at(old)
 	if b[0] == kindLeaf {
 		if len(es) == 1 && *leafKey(b) == es[0].key {
-			return w.settle(&es[0], old)
+			return w.resolveLeaf(&es[0], old)
 		}
 		return w.build(depth, es, old)
 	}
@@ -200,7 +200,7 @@ func (w *worker) build(depth int, es []entry, leaf ref40) ref40 {
 				was, key = leaf, nil
 			}
 		}
-		if now := w.settle(&es[i], was); now != 0 {
+		if now := w.resolveLeaf(&es[i], was); now != 0 {
 			w.items = append(w.items, twig{es[i].key, now})
 		}
 	}
@@ -273,9 +273,9 @@ func (w *worker) retireTrie(root ref40) {
 	*list = append(*list, retired{root, wholeTrie})
 }
 
-// settle returns the leaf that an entry leaves in the place of old: old itself
+// resolveLeaf returns the leaf that an entry leaves in the place of old: old itself
 // if it does not change, 0 if there is none.
-func (w *worker) settle(e *entry, old ref40) ref40 {
+func (w *worker) resolveLeaf(e *entry, old ref40) ref40 {
 	if w.change != nil {
 		return w.settleStorage(e, old)
 	}

@@ -35,15 +35,15 @@ type encoder struct {
 // branches from the deepest up, so that one batch holds nodes of many tries and
 // none waits for another.
 func (w *worker) hashAll() {
-	w.hash(w.leaves)
+	w.hashJobs(w.leaves)
 	w.leaves = w.leaves[:0]
 	for depth := keyNibbles - 1; depth >= 0; depth-- {
-		w.hash(w.forks[depth])
+		w.hashJobs(w.forks[depth])
 		w.forks[depth] = w.forks[depth][:0]
 	}
 }
 
-func (w *worker) hash(jobs []job) {
+func (w *worker) hashJobs(jobs []job) {
 	for len(jobs) > 0 {
 		n := min(len(jobs), hashBatch)
 		w.hashSome(jobs[:n])
@@ -58,26 +58,26 @@ func (w *worker) hashSome(jobs []job) {
 		b := w.at(j.child)
 		if b[0] == kindLeaf {
 			w.buf, w.value = appendLeaf(w.buf, w.value, b, int(j.depth))
-			w.done(i, j.depth == 0)
+			w.endEncoding(i, j.depth == 0)
 			continue
 		}
 		v := asBranch(b)
 		w.buf = appendBranch(w.buf, v)
 		plain := v.depth() == int(j.depth)
 		prefixed = prefixed || !plain
-		w.done(i, j.depth == 0 && plain)
+		w.endEncoding(i, j.depth == 0 && plain)
 	}
 	w.sum()
 	if prefixed {
-		w.extend(jobs)
+		w.addExtensions(jobs)
 	}
 	for i := range jobs {
-		w.deliver(&jobs[i], &w.links[i])
+		w.setLink(&jobs[i], &w.links[i])
 	}
 }
 
-// extend puts extensions before the branches that have a path of their own.
-func (w *worker) extend(jobs []job) {
+// addExtensions puts extensions before the branches that have a path of their own.
+func (w *worker) addExtensions(jobs []job) {
 	for i := range jobs {
 		j := &jobs[i]
 		b := w.at(j.child)
@@ -85,14 +85,14 @@ func (w *worker) extend(jobs []job) {
 			continue
 		}
 		w.buf = appendExtension(w.buf, asBranch(b), int(j.depth), &w.links[i])
-		w.done(i, j.depth == 0)
+		w.endEncoding(i, j.depth == 0)
 	}
 	w.sum()
 }
 
-// done ends the encoding of job i. A short one is its own link, but a root is
+// endEncoding ends the encoding of job i. A short one is its own link, but a root is
 // hashed always.
-func (w *worker) done(i int, root bool) {
+func (w *worker) endEncoding(i int, root bool) {
 	start := 0
 	if n := len(w.ends); n > 0 {
 		start = w.ends[n-1]
@@ -124,8 +124,8 @@ func (w *worker) sum() {
 	w.buf, w.ends, w.which = w.buf[:0], w.ends[:0], w.which[:0]
 }
 
-// deliver writes a link where it belongs.
-func (w *worker) deliver(j *job, l *link) {
+// setLink writes a link where it belongs.
+func (w *worker) setLink(j *job, l *link) {
 	if j.parent == 0 {
 		w.results[j.slot] = *l
 		return

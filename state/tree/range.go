@@ -61,7 +61,7 @@ func VerifyRange(root, from chain.Hash, entries []Entry, proof [][]byte) (more b
 			return false, fmt.Errorf("%w: the trie is not empty", ErrRange)
 		}
 		c.claim(0, len(entries), 0, hashReference(root))
-		return false, c.settle()
+		return false, c.verifyReferences()
 	}
 	bounded := len(entries) > 0
 	if bounded {
@@ -74,7 +74,7 @@ func VerifyRange(root, from chain.Hash, entries []Entry, proof [][]byte) (more b
 	if c.used != len(proof) {
 		return false, fmt.Errorf("%w: %d nodes of %d used", ErrProof, c.used, len(proof))
 	}
-	return c.more, c.settle()
+	return c.more, c.verifyReferences()
 }
 
 func checkEntries(from chain.Hash, entries []Entry) error {
@@ -160,9 +160,9 @@ func (c *rangeCheck) read(u *unread, p place) (err error) {
 	return c.visit(p)
 }
 
-// step goes one nibble down. It reports on which side of the range the path
+// descend goes one nibble down. It reports on which side of the range the path
 // lies then: -1 before it, 1 behind it, 0 neither.
-func (c *rangeCheck) step(p *place, x int) int {
+func (c *rangeCheck) descend(p *place, x int) int {
 	if p.above {
 		edge := nibble(c.from[:], p.depth)
 		if x < edge {
@@ -188,7 +188,7 @@ func (c *rangeCheck) leaf(n *leaf, p place) error {
 	}
 	start := p.depth
 	for _, x := range n.rest {
-		if c.step(&p, int(x)) != 0 {
+		if c.descend(&p, int(x)) != 0 {
 			return c.none(p)
 		}
 	}
@@ -213,7 +213,7 @@ func (c *rangeCheck) extension(n *extension, p place) error {
 	}
 	for _, x := range n.rest {
 		at := p.depth
-		if c.step(&p, int(x)) != 0 {
+		if c.descend(&p, int(x)) != 0 {
 			return c.none(p)
 		}
 		for _, i := range []int{p.start, p.end - 1} {
@@ -238,7 +238,7 @@ func (c *rangeCheck) branch(n *branch, p place) error {
 		}
 		next.end = start
 		err := c.none(next)
-		if kid != nil && c.step(&next, x) == 0 {
+		if kid != nil && c.descend(&next, x) == 0 {
 			err = c.visit(next)
 		}
 		if err != nil {

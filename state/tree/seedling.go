@@ -68,8 +68,8 @@ func (s *seedling) plant(start, end, depth int) int32 {
 	return int32(number) + 1
 }
 
-// settle computes the references and compares them with what is claimed.
-func (s *seedling) settle() error {
+// verifyReferences computes the references and compares them with what is claimed.
+func (s *seedling) verifyReferences() error {
 	if len(s.claims) == 0 {
 		return nil
 	}
@@ -106,7 +106,7 @@ func (s *seedling) hashLeaves() {
 		h.buf = rlp.AppendListHeader(h.buf, pathLen(keyNibbles-depth)+rlp.StringLen(e.Value))
 		h.buf = appendPath(h.buf, e.Key[:], depth, keyNibbles, compactLeaf)
 		h.buf = rlp.AppendString(h.buf, e.Value)
-		h.end(&s.leaves[i], depth == 0)
+		h.endEncoding(&s.leaves[i], depth == 0)
 	}
 	h.flush()
 }
@@ -126,7 +126,7 @@ func (s *seedling) hashForks() {
 		for _, i := range order[:n] {
 			f := &s.forks[i]
 			h.buf = s.appendFork(h.buf, f)
-			h.end(&f.link, f.depth == 0 && f.at == 0)
+			h.endEncoding(&f.link, f.depth == 0 && f.at == 0)
 		}
 		h.flush()
 		for _, i := range order[:n] {
@@ -135,7 +135,7 @@ func (s *seedling) hashForks() {
 				h.buf = rlp.AppendListHeader(h.buf, pathLen(int(f.at-f.depth))+l.size())
 				h.buf = appendPath(h.buf, s.entries[f.first].Key[:], int(f.depth), int(f.at), 0)
 				h.buf = l.appendTo(h.buf)
-				h.end(&f.link, f.depth == 0)
+				h.endEncoding(&f.link, f.depth == 0)
 			}
 		}
 		h.flush()
@@ -179,9 +179,9 @@ type linkBatch struct {
 	sums  [hashBatch][linkBytes]byte
 }
 
-// end closes the encoding that was appended to buf last. A short one is its own
+// endEncoding closes the encoding that was appended to buf last. A short one is its own
 // link, but a root is hashed always.
-func (h *linkBatch) end(to *link, root bool) {
+func (h *linkBatch) endEncoding(to *link, root bool) {
 	start := 0
 	if n := len(h.ends); n > 0 {
 		start = h.ends[n-1]

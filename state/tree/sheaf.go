@@ -26,7 +26,7 @@ func (f *Forest) Gather(s *Sheaf, entries []state.StorageChange) error {
 	b.changes = append(b.changes[:0], state.AccountChange{Storage: entries})
 	b.keys = append(b.keys[:0], chain.Hash{})
 	b.sheaves = b.sheaves[:0]
-	defer b.forget()
+	defer b.releaseValues()
 	b.listTries()
 	if len(b.tries) == 0 {
 		return nil

@@ -188,8 +188,8 @@ func (c *Chain) include(tx *chain.VerifiedTx, b *rpc.Block, slot int) {
 	c.receipts[tx.Hash] = &rpc.FoundReceipt{Receipt: receipt, Height: b.Block.Header.Height, BlockHash: b.Hash, Slot: slot}
 }
 
-// judge decodes and checks one body against the accounts and the pool.
-func (c *Chain) judge(body []byte) (*chain.VerifiedTx, rpc.Verdict) {
+// verdictOf decodes and checks one body against the accounts and the pool.
+func (c *Chain) verdictOf(body []byte) (*chain.VerifiedTx, rpc.Verdict) {
 	refuse := func(code rpc.Code, message string) (*chain.VerifiedTx, rpc.Verdict) {
 		return nil, rpc.Verdict{Hash: chain.TxHash(body), Code: code, Message: message}
 	}

@@ -68,7 +68,7 @@ func (c *Chain) Submit(_ context.Context, bodies [][]byte) ([]rpc.Verdict, error
 	verdicts := make([]rpc.Verdict, len(bodies))
 	accepted := false
 	for i, body := range bodies {
-		tx, v := c.judge(body)
+		tx, v := c.verdictOf(body)
 		verdicts[i] = v
 		if tx == nil {
 			continue

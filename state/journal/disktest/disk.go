@@ -57,9 +57,9 @@ func New() *Disk {
 	return &Disk{names: map[string]*inode{}, durable: map[string]*inode{}, FailIn: -1}
 }
 
-// step counts one operation and says whether it takes effect and what it
+// countOperation counts one operation and says whether it takes effect and what it
 // returns.
-func (d *Disk) step() (effect bool, err error) {
+func (d *Disk) countOperation() (effect bool, err error) {
 	if d.FailIn == 0 {
 		effect = d.Landed
 		d.Landed = false
@@ -205,7 +205,7 @@ func (d *Disk) Open(name string) (*File, error) {
 
 // Create makes, opens and locks an empty file.
 func (d *Disk) Create(name string) (*File, error) {
-	effect, err := d.step()
+	effect, err := d.countOperation()
 	if effect {
 		d.names[name] = &inode{locked: true}
 	}
@@ -217,7 +217,7 @@ func (d *Disk) Create(name string) (*File, error) {
 
 // Rename gives a file another name.
 func (d *Disk) Rename(from, to string) error {
-	effect, err := d.step()
+	effect, err := d.countOperation()
 	if effect {
 		d.names[to] = d.names[from]
 		delete(d.names, from)
@@ -227,7 +227,7 @@ func (d *Disk) Rename(from, to string) error {
 
 // Remove takes a name away; nothing to remove is no error.
 func (d *Disk) Remove(name string) error {
-	effect, err := d.step()
+	effect, err := d.countOperation()
 	if effect {
 		delete(d.names, name)
 	}
@@ -236,7 +236,7 @@ func (d *Disk) Remove(name string) error {
 
 // Sync makes the names durable.
 func (d *Disk) Sync() error {
-	effect, err := d.step()
+	effect, err := d.countOperation()
 	if effect {
 		d.durable = maps.Clone(d.names)
 	}
@@ -266,7 +266,7 @@ func (f *File) Write(p []byte) (int, error) { return f.WriteAt(p, int64(len(f.da
 
 // WriteAt implements [io.WriterAt].
 func (f *File) WriteAt(p []byte, off int64) (int, error) {
-	effect, err := f.d.step()
+	effect, err := f.d.countOperation()
 	if effect {
 		data := make([]byte, max(len(f.data), int(off)+len(p)))
 		copy(data, f.data)
@@ -278,7 +278,7 @@ func (f *File) WriteAt(p []byte, off int64) (int, error) {
 
 // Sync makes the contents durable.
 func (f *File) Sync() error {
-	effect, err := f.d.step()
+	effect, err := f.d.countOperation()
 	if effect {
 		f.durable = bytes.Clone(f.data)
 	}
@@ -288,7 +288,7 @@ func (f *File) Sync() error {
 // Truncate cuts the file off. What is cut off comes back after a power cut, as
 // long as the file is not synced.
 func (f *File) Truncate(size int64) error {
-	effect, err := f.d.step()
+	effect, err := f.d.countOperation()
 	if effect {
 		f.data = bytes.Clone(f.data[:size])
 	}
