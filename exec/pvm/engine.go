@@ -109,7 +109,7 @@ func (e *Engine) Run(p *Program, cycles code.Cycles, host any) (vm.Result, error
 
 // With hands a clean machine to fn and takes it back afterwards.
 func (e *Engine) With(host any, fn func(*vm.Machine) error) error {
-	m := e.take()
+	m := e.acquireMachine()
 	m.Host = host
 	if e.watch != nil {
 		e.watch.Begin()
@@ -124,7 +124,7 @@ func (e *Engine) With(host any, fn func(*vm.Machine) error) error {
 	return err
 }
 
-func (e *Engine) take() *vm.Machine {
+func (e *Engine) acquireMachine() *vm.Machine {
 	n := len(e.idle)
 	if n == 0 {
 		return e.rt.NewMachine()

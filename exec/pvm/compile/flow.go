@@ -56,7 +56,7 @@ func (f *unit) ret(e syntax.Expr) {
 	default:
 		r = f.operand(e, noHint)
 	}
-	f.leave(posAt(f.line), returning, r)
+	f.emitExit(posAt(f.line), returning, r)
 	f.top = mark
 }
 
@@ -70,9 +70,9 @@ func (f *unit) mustUnwind() bool {
 	return false
 }
 
-// leave jumps out of the blocks around this place. A return has its value in
+// emitExit jumps out of the blocks around this place. A return has its value in
 // register r.
-func (f *unit) leave(at syntax.Pos, why exit, r int) {
+func (f *unit) emitExit(at syntax.Pos, why exit, r int) {
 	// Bounded: by the levels of indentation, 100.
 	for i := len(f.blocks) - 1; i >= 0; i-- {
 		b := f.blocks[i]
@@ -87,7 +87,7 @@ func (f *unit) leave(at syntax.Pos, why exit, r int) {
 				return
 			}
 		case handlerBlock:
-			f.forget(b.name)
+			f.deleteExceptName(b.name)
 			f.emit(code.Leave, b.exc, 0, 0)
 		case finalBlock:
 			f.dropException(b.exc)
@@ -157,7 +157,7 @@ func (f *unit) resume(b *block, normally bool) {
 			f.branchCompare(syntax.Eq, b.jump, k, false, &next)
 			f.top = mark
 		}
-		f.leave(posAt(f.line), why, b.value)
+		f.emitExit(posAt(f.line), why, b.value)
 		f.place(&next)
 	}
 	f.place(&none)

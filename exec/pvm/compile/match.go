@@ -61,9 +61,9 @@ func (m *matcher) pattern(p syntax.Pattern, subject int, fail *label) {
 		if p.Pattern != nil {
 			m.pattern(p.Pattern, subject, fail)
 		}
-		m.take(p.Name, subject)
+		m.capture(p.Name, subject)
 	case *syntax.MatchStar:
-		m.take(p.Name, subject)
+		m.capture(p.Name, subject)
 	case *syntax.MatchSequence:
 		m.sequence(p, subject, fail)
 	case *syntax.MatchMapping:
@@ -93,7 +93,7 @@ func (m *matcher) singleton(e *syntax.Constant, subject int, fail *label) {
 	f.top = mark
 }
 
-func (m *matcher) take(name string, reg int) {
+func (m *matcher) capture(name string, reg int) {
 	if name != "" {
 		m.captures = append(m.captures, capture{name, reg})
 	}
@@ -202,7 +202,7 @@ func (m *matcher) mapping(p *syntax.MatchMapping, subject int, fail *label) {
 	if p.Rest != "" {
 		rest := f.alloc(1)
 		f.emit(code.DictRest, rest, subject, keys)
-		defer m.take(p.Rest, rest) // names are bound in the order of the source
+		defer m.capture(p.Rest, rest) // names are bound in the order of the source
 	}
 	if n > 0 {
 		r := f.alloc(n)
@@ -263,7 +263,7 @@ func (m *matcher) or(p *syntax.MatchOr, subject int, fail *label) {
 	f.place(&end)
 	// Paid: by the tokens of the alternative, which has all the names (ADR 59).
 	for j, name := range names {
-		m.take(name, base+j)
+		m.capture(name, base+j)
 	}
 }
 

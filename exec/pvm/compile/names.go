@@ -60,13 +60,13 @@ func (f *unit) inPlace(e syntax.Expr) (int, bool) {
 	}
 	line := f.line
 	f.line = n.Line
-	f.check(name, r)
+	f.emitCheck(name, r)
 	f.line = line
 	return r, true
 }
 
-// check emits Check unless the local surely holds a value.
-func (f *unit) check(name string, r int) {
+// emitCheck emits Check unless the local surely holds a value.
+func (f *unit) emitCheck(name string, r int) {
 	if f.assigned.has(r) && !f.unsure[name] {
 		return
 	}
@@ -78,7 +78,7 @@ func (f *unit) loadName(id string, dst int) {
 	name := f.mangle(id)
 	switch h, i := f.home(name); h {
 	case inRegister:
-		f.check(name, i)
+		f.emitCheck(name, i)
 		f.move(dst, i)
 	case inCell:
 		f.emit(code.GetCell, dst, i, f.nameIndex(name))
@@ -117,7 +117,7 @@ func (f *unit) deleteName(id string) {
 	name := f.mangle(id)
 	switch h, i := f.home(name); h {
 	case inRegister:
-		f.check(name, i)
+		f.emitCheck(name, i)
 		f.emit(code.Clear, i, 0, 0)
 	case inCell:
 		f.emit(code.DelCell, i, f.nameIndex(name), 0)
@@ -130,9 +130,9 @@ func (f *unit) deleteName(id string) {
 	}
 }
 
-// forget deletes the name of an except clause, which the clause may have
+// deleteExceptName deletes the name of an except clause, which the clause may have
 // deleted: it is bound to None first, as in Python.
-func (f *unit) forget(id string) {
+func (f *unit) deleteExceptName(id string) {
 	if id == "" {
 		return
 	}

@@ -46,9 +46,9 @@ func (f *unit) stmt(s syntax.Stmt) {
 		f.importFrom(s)
 	case *syntax.Pass, *syntax.Global, *syntax.Nonlocal:
 	case *syntax.Break:
-		f.leave(s.Pos, breaking, 0)
+		f.emitExit(s.Pos, breaking, 0)
 	case *syntax.Continue:
-		f.leave(s.Pos, continuing, 0)
+		f.emitExit(s.Pos, continuing, 0)
 	default:
 		f.compound(s)
 	}

@@ -136,12 +136,12 @@ func (f *unit) exceptClause(h *syntax.ExceptHandler, exc, inner int, end, out *l
 	if h.Name != "" {
 		f.closeRow(r)
 	}
-	f.forget(h.Name)
+	f.deleteExceptName(h.Name)
 	f.emit(code.Leave, exc, 0, 0)
 	f.jump(end)
 	if h.Name != "" {
 		f.land(r)
-		f.forget(h.Name)
+		f.deleteExceptName(h.Name)
 		f.jump(out)
 	}
 	f.place(&next)
@@ -213,11 +213,11 @@ func (f *unit) starClause(h *syntax.ExceptHandler, rest, raised int) {
 	f.stmts(h.Body)
 	f.pop()
 	f.closeRow(r)
-	f.forget(h.Name)
+	f.deleteExceptName(h.Name)
 	f.emit(code.Leave, m, 0, 0)
 	f.jump(&next)
 	f.land(r)
-	f.forget(h.Name)
+	f.deleteExceptName(h.Name)
 	f.emit(code.Leave, m, 0, 0)
 	f.emit(code.ListAppend, raised, caught, 0)
 	f.place(&next)

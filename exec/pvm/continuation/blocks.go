@@ -107,8 +107,8 @@ func number(at syntax.Pos, n int) syntax.Expr {
 	return &syntax.Constant{Pos: at, Kind: syntax.ConstInt, Int: big.NewInt(int64(n))}
 }
 
-// reserve takes the number of a block to come.
-func (l *lowering) reserve() int {
+// reserveID takes the number of a block to come.
+func (l *lowering) reserveID() int {
 	l.next++
 	return firstBlock + l.next - 1
 }
@@ -120,8 +120,8 @@ const (
 	regionUnits = 3
 )
 
-// begin makes the block of that number the current one.
-func (l *lowering) begin(id int) {
+// beginBlock makes the block of that number the current one.
+func (l *lowering) beginBlock(id int) {
 	l.charge(blockUnits)
 	if l.region != nil {
 		l.charge(regionUnits)
@@ -146,13 +146,13 @@ func (l *lowering) jump(at syntax.Pos, id int) []syntax.Stmt {
 	return []syntax.Stmt{assign(at, pcName, number(at, id)), &syntax.Continue{Pos: at}}
 }
 
-// leave ends the current block with a jump.
-func (l *lowering) leave(at syntax.Pos, id int) { l.emit(l.jump(at, id)...) }
+// endBlock ends the current block with a jump.
+func (l *lowering) endBlock(at syntax.Pos, id int) { l.emit(l.jump(at, id)...) }
 
 // branch ends the current block with a choice.
 func (l *lowering) branch(at syntax.Pos, test syntax.Expr, yes, no int) {
 	l.emit(&syntax.If{Pos: at, Test: test, Body: l.jump(at, yes)})
-	l.leave(at, no)
+	l.endBlock(at, no)
 }
 
 // tempShare is how many variables of its own the lowering may make for each that a handler
@@ -168,13 +168,13 @@ func (l *lowering) temp(prefix string) string {
 	return t
 }
 
-// step makes the function of all steps.
-func (l *lowering) step(f *syntax.AsyncFunctionDef) syntax.Stmt {
+// stepFunction makes the function of all steps.
+func (l *lowering) stepFunction(f *syntax.AsyncFunctionDef) syntax.Stmt {
 	body := f.Body
 	if docstring(body) != nil {
 		body = body[1:]
 	}
-	l.begin(0)
+	l.beginBlock(0)
 	l.stmts(body)
 	l.emit(&syntax.Return{Pos: f.Pos})
 	// Bounded: by Limits.Awaits, 8.

@@ -161,14 +161,14 @@ func (l *lowering) spill(e syntax.Expr) syntax.Expr {
 	return name(at, t)
 }
 
-// keep is spill for what is looked up later: names and chains of attributes stay
+// spillLookup is spill for what is looked up later: names and chains of attributes stay
 // as they are.
-func (l *lowering) keep(e syntax.Expr) syntax.Expr {
+func (l *lowering) spillLookup(e syntax.Expr) syntax.Expr {
 	switch v := e.(type) {
 	case *syntax.Name:
 		return v
 	case *syntax.Attribute:
-		return &syntax.Attribute{Pos: v.Pos, Value: l.keep(v.Value), Attr: v.Attr}
+		return &syntax.Attribute{Pos: v.Pos, Value: l.spillLookup(v.Value), Attr: v.Attr}
 	}
 	return l.spill(e)
 }
@@ -181,7 +181,7 @@ func (l *lowering) call(e *syntax.Call) syntax.Expr {
 	}
 	out := &syntax.Call{Pos: e.Pos, Func: e.Func}
 	if anyAwait(l, es) {
-		out.Func = l.keep(e.Func)
+		out.Func = l.spillLookup(e.Func)
 	} else {
 		out.Func = l.expr(e.Func)
 	}
@@ -197,23 +197,23 @@ func (l *lowering) call(e *syntax.Call) syntax.Expr {
 // boolOp evaluates one value after the other, as long as they do not decide.
 func (l *lowering) boolOp(e *syntax.BoolOp) syntax.Expr {
 	t := l.temp("t")
-	after := l.reserve()
+	after := l.reserveID()
 	// Paid: by the tokens of what it goes through, once each (ADR 59).
 	for i, v := range e.Values {
 		l.emit(assign(e.Pos, t, l.expr(v)))
 		if i == len(e.Values)-1 {
 			break
 		}
-		next := l.reserve()
+		next := l.reserveID()
 		if e.Op == syntax.And {
 			l.branch(e.Pos, name(e.Pos, t), next, after)
 		} else {
 			l.branch(e.Pos, name(e.Pos, t), after, next)
 		}
-		l.begin(next)
+		l.beginBlock(next)
 	}
-	l.leave(e.Pos, after)
-	l.begin(after)
+	l.endBlock(e.Pos, after)
+	l.beginBlock(after)
 	return name(e.Pos, t)
 }
 
@@ -221,7 +221,7 @@ func (l *lowering) boolOp(e *syntax.BoolOp) syntax.Expr {
 // evaluated once.
 func (l *lowering) chain(e *syntax.Compare) syntax.Expr {
 	t := l.temp("t")
-	after := l.reserve()
+	after := l.reserveID()
 	left := l.spill(e.Left)
 	// Paid: by the tokens of what it goes through, once each (ADR 59).
 	for i, op := range e.Ops {
@@ -230,30 +230,30 @@ func (l *lowering) chain(e *syntax.Compare) syntax.Expr {
 		if i == len(e.Ops)-1 {
 			break
 		}
-		next := l.reserve()
+		next := l.reserveID()
 		l.branch(e.Pos, name(e.Pos, t), next, after)
-		l.begin(next)
+		l.beginBlock(next)
 		left = right
 	}
-	l.leave(e.Pos, after)
-	l.begin(after)
+	l.endBlock(e.Pos, after)
+	l.beginBlock(after)
 	return name(e.Pos, t)
 }
 
 func (l *lowering) ifExp(e *syntax.IfExp) syntax.Expr {
 	t := l.temp("t")
-	yes, no, after := l.reserve(), l.reserve(), l.reserve()
+	yes, no, after := l.reserveID(), l.reserveID(), l.reserveID()
 	l.branch(e.Pos, l.expr(e.Test), yes, no)
 	// Bounded: by the two branches.
 	for _, b := range []struct {
 		id int
 		e  syntax.Expr
 	}{{yes, e.Body}, {no, e.OrElse}} {
-		l.begin(b.id)
+		l.beginBlock(b.id)
 		l.emit(assign(e.Pos, t, l.expr(b.e)))
-		l.leave(e.Pos, after)
+		l.endBlock(e.Pos, after)
 	}
-	l.begin(after)
+	l.beginBlock(after)
 	return name(e.Pos, t)
 }
 
@@ -268,8 +268,8 @@ func (l *lowering) await(e *syntax.Await) syntax.Expr {
 	a := &await{at: e.Pos, label: len(l.awaits) + 1, from: l.current, index: len(l.current.stmts)}
 	l.awaits = append(l.awaits, a)
 	l.emit(&syntax.Pass{Pos: e.Pos}, assign(e.Pos, outcome, library(e.Pos, "run", name(e.Pos, awaited))))
-	l.leave(e.Pos, a.label)
-	l.begin(a.label)
+	l.endBlock(e.Pos, a.label)
+	l.beginBlock(a.label)
 	a.block = l.current
 	t := l.temp("a")
 	l.emit(assign(e.Pos, t, library(e.Pos, "take", name(e.Pos, outcome))), assign(e.Pos, outcome, none(e.Pos)))

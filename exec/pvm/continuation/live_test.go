@@ -28,7 +28,7 @@ func lowered(t *testing.T, src string) (l *lowering) {
 		}
 	}()
 	l = newLowering(f, f.Name, DefaultLimits())
-	l.begin(0)
+	l.beginBlock(0)
 	l.stmts(f.Body)
 	l.emit(&syntax.Return{Pos: f.Pos})
 	return l

@@ -6,13 +6,13 @@ import (
 	"github.com/cowboy-foundation/cowboy/exec/pvm/syntax"
 )
 
-// enter begins a region at a block of its own.
-func (l *lowering) enter(at syntax.Pos, final []syntax.Stmt) *region {
-	r := &region{parent: l.region, catch: l.reserve(), loop: l.loop, final: final}
-	id := l.reserve()
-	l.leave(at, id)
+// beginRegion begins a region at a block of its own.
+func (l *lowering) beginRegion(at syntax.Pos, final []syntax.Stmt) *region {
+	r := &region{parent: l.region, catch: l.reserveID(), loop: l.loop, final: final}
+	id := l.reserveID()
+	l.endBlock(at, id)
 	l.region = r
-	l.begin(id)
+	l.beginBlock(id)
 	return r
 }
 
@@ -24,62 +24,62 @@ func (l *lowering) try(s *syntax.Try) {
 	for _, h := range s.Handlers {
 		l.refuseAwaits("the class of an except clause", h.Type)
 	}
-	done, after := l.reserve(), l.reserve()
+	done, after := l.reserveID(), l.reserveID()
 	var outer, inner *region
 	if s.FinalBody != nil {
 		outer = l.finally(s)
 	}
 	if s.Handlers != nil {
-		inner = l.enter(at, nil)
+		inner = l.beginRegion(at, nil)
 	}
 	l.stmts(s.Body)
 	if inner != nil {
-		rest := l.reserve()
-		l.leave(at, rest)
+		rest := l.reserveID()
+		l.endBlock(at, rest)
 		l.region = inner.parent
-		l.begin(rest)
+		l.beginBlock(rest)
 	}
 	l.stmts(s.OrElse)
-	l.leave(at, done)
+	l.endBlock(at, done)
 	if inner != nil {
-		l.begin(inner.catch)
+		l.beginBlock(inner.catch)
 		// Paid: by the tokens of the clauses, a look-up for each statement and try (ADR 59).
 		if slices.ContainsFunc(s.Handlers, func(h *syntax.ExceptHandler) bool { return slices.ContainsFunc(h.Body, l.needs) }) {
 			l.handlers(s, done)
 		} else {
 			l.clauses(s)
-			l.leave(at, done)
+			l.endBlock(at, done)
 		}
 	}
 	switch {
 	case outer == nil:
-		l.begin(done)
-		l.leave(at, after)
+		l.beginBlock(done)
+		l.endBlock(at, after)
 	case outer.join != nil:
 		l.region = outer.parent
 		l.joined(s, outer, done, after)
 	default:
 		l.region = outer.parent
-		l.begin(outer.catch)
+		l.beginBlock(outer.catch)
 		l.chargeCopy(s.FinalBody)
 		l.emit(&syntax.Try{Pos: at, Body: []syntax.Stmt{&syntax.Raise{Pos: at, Exc: name(at, thrown)}}, FinalBody: l.finalBody(s.FinalBody, false)})
-		l.leave(at, after)
-		l.begin(done)
+		l.endBlock(at, after)
+		l.beginBlock(done)
 		l.inFinal(func() { l.stmts(s.FinalBody) })
-		l.leave(at, after)
+		l.endBlock(at, after)
 	}
-	l.begin(after)
+	l.beginBlock(after)
 }
 
 // finally begins the region of a finally clause.
 func (l *lowering) finally(s *syntax.Try) *region {
 	// Paid: by the tokens of the clause, a look-up for each statement (ADR 59).
 	if !slices.ContainsFunc(s.FinalBody, l.needs) {
-		return l.enter(s.Pos, s.FinalBody)
+		return l.beginRegion(s.Pos, s.FinalBody)
 	}
-	j := &join{block: l.reserve(), why: l.temp("f"), raised: l.temp("f"), kept: l.temp("f")}
+	j := &join{block: l.reserveID(), why: l.temp("f"), raised: l.temp("f"), kept: l.temp("f")}
 	l.emit(assign(s.Pos, j.why, number(s.Pos, wentOn)), assign(s.Pos, j.raised, none(s.Pos)), assign(s.Pos, j.kept, none(s.Pos)))
-	r := l.enter(s.Pos, s.FinalBody)
+	r := l.beginRegion(s.Pos, s.FinalBody)
 	r.join = j
 	return r
 }
@@ -87,12 +87,12 @@ func (l *lowering) finally(s *syntax.Try) *region {
 // joined lowers a finally clause that awaits and sends control on from its end.
 func (l *lowering) joined(s *syntax.Try, r *region, done, after int) {
 	at, j := s.Pos, r.join
-	l.begin(r.catch)
+	l.beginBlock(r.catch)
 	l.emit(assign(at, j.raised, name(at, thrown)), assign(at, j.why, number(at, wasRaised)))
-	l.leave(at, j.block)
-	l.begin(done)
-	l.leave(at, j.block)
-	l.begin(j.block)
+	l.endBlock(at, j.block)
+	l.beginBlock(done)
+	l.endBlock(at, j.block)
+	l.beginBlock(j.block)
 	l.inFinal(func() { l.stmts(s.FinalBody) })
 	is := func(n int) syntax.Expr {
 		return &syntax.Compare{Pos: at, Left: name(at, j.why), Ops: []syntax.CmpOperator{syntax.Eq}, Comparators: []syntax.Expr{number(at, n)}}
@@ -107,7 +107,7 @@ func (l *lowering) joined(s *syntax.Try, r *region, done, after int) {
 		body = append(body, l.jump(at, l.through(at, r.parent, e.stop, e.target))...)
 		l.emit(&syntax.If{Pos: at, Test: is(firstExit + i), Body: body})
 	}
-	l.leave(at, after)
+	l.endBlock(at, after)
 }
 
 // handlers lowers except clauses of which one awaits: a real try statement
@@ -119,19 +119,19 @@ func (l *lowering) handlers(s *syntax.Try, done int) {
 	var ids []int
 	// Paid: by the tokens of what it goes through, once each (ADR 59).
 	for _, h := range s.Handlers {
-		id := l.reserve()
+		id := l.reserveID()
 		ids = append(ids, id)
 		choice.Handlers = append(choice.Handlers, &syntax.ExceptHandler{Pos: h.Pos, Type: h.Type, Body: l.jump(h.Pos, id)})
 	}
 	l.emit(choice)
-	l.leave(at, done)
+	l.endBlock(at, done)
 	handled := l.handled
 	l.handled = held
 	// Paid: by the tokens of what it goes through, once each (ADR 59).
 	for i, h := range s.Handlers {
-		l.begin(ids[i])
+		l.beginBlock(ids[i])
 		l.handler(h, held)
-		l.leave(h.Pos, done)
+		l.endBlock(h.Pos, done)
 	}
 	l.handled = handled
 }
@@ -148,18 +148,18 @@ func (l *lowering) handler(h *syntax.ExceptHandler, held string) {
 		&syntax.Delete{Pos: at, Targets: []syntax.Expr{&syntax.Name{Pos: at, ID: h.Name, Ctx: syntax.Del}}},
 	}
 	l.emit(assign(at, h.Name, name(at, held)))
-	r := l.enter(at, unbind)
+	r := l.beginRegion(at, unbind)
 	l.stmts(h.Body)
-	done, after := l.reserve(), l.reserve()
-	l.leave(at, done)
+	done, after := l.reserveID(), l.reserveID()
+	l.endBlock(at, done)
 	l.region = r.parent
-	l.begin(r.catch)
+	l.beginBlock(r.catch)
 	l.emit(&syntax.Try{Pos: at, Body: []syntax.Stmt{&syntax.Raise{Pos: at, Exc: name(at, thrown)}}, FinalBody: unbind})
-	l.leave(at, after)
-	l.begin(done)
+	l.endBlock(at, after)
+	l.beginBlock(done)
 	l.emit(unbind...)
-	l.leave(at, after)
-	l.begin(after)
+	l.endBlock(at, after)
+	l.beginBlock(after)
 }
 
 // noRaise as the handled exception refuses a bare raise: in a finally clause it
@@ -232,24 +232,24 @@ func (l *lowering) with(s *syntax.With, items []*syntax.WithItem) {
 	l.emit(assign(at, manager, l.expr(item.ContextExpr)))
 	l.emit(assign(at, value, library(at, "enter", name(at, manager))))
 	leave := library(at, "leave", name(at, manager))
-	r := l.enter(at, []syntax.Stmt{&syntax.ExprStmt{Pos: at, Value: leave}})
+	r := l.beginRegion(at, []syntax.Stmt{&syntax.ExprStmt{Pos: at, Value: leave}})
 	if item.OptionalVars != nil {
 		l.emit(&syntax.Assign{Pos: at, Targets: []syntax.Expr{item.OptionalVars}, Value: name(at, value)})
 	}
 	l.with(s, items[1:])
-	done, after := l.reserve(), l.reserve()
-	l.leave(at, done)
+	done, after := l.reserveID(), l.reserveID()
+	l.endBlock(at, done)
 	l.region = r.parent
-	l.begin(done)
+	l.beginBlock(done)
 	l.emit(r.final...)
-	l.leave(at, after)
-	l.begin(r.catch)
+	l.endBlock(at, after)
+	l.beginBlock(r.catch)
 	l.emit(&syntax.With{
 		Pos: at, Items: []*syntax.WithItem{{ContextExpr: library(at, "leaving", name(at, manager))}},
 		Body: []syntax.Stmt{&syntax.Raise{Pos: at, Exc: name(at, thrown)}},
 	})
-	l.leave(at, after)
-	l.begin(after)
+	l.endBlock(at, after)
+	l.beginBlock(after)
 }
 
 // rewrite copies statements that stay as they are, with jumps that leave them
@@ -371,12 +371,12 @@ func (l *lowering) through(at syntax.Pos, from, stop *region, target int) int {
 			if target == returnTarget {
 				l.emit(assign(at, j.kept, name(at, returned)))
 			}
-			l.leave(at, j.block)
+			l.endBlock(at, j.block)
 			return
 		}
 		l.chargeCopy(from.final)
 		l.emit(l.finalBody(from.final, false)...)
-		l.leave(at, l.through(at, from.parent, stop, target))
+		l.endBlock(at, l.through(at, from.parent, stop, target))
 	})
 	from.exits = append(from.exits, exit{target, id, stop})
 	return id
@@ -385,9 +385,9 @@ func (l *lowering) through(at syntax.Pos, from, stop *region, target int) int {
 // aside makes a block elsewhere.
 func (l *lowering) aside(r *region, lp *loop, fill func()) int {
 	current, region, loop := l.current, l.region, l.loop
-	id := l.reserve()
+	id := l.reserveID()
 	l.region, l.loop = r, lp
-	l.begin(id)
+	l.beginBlock(id)
 	fill()
 	l.current, l.region, l.loop = current, region, loop
 	return id

@@ -136,11 +136,11 @@ func (l *lowering) augAssign(s *syntax.AugAssign) {
 	case *syntax.Name:
 		load, store = name(t.Pos, t.ID), t
 	case *syntax.Attribute:
-		v := l.keep(t.Value)
+		v := l.spillLookup(t.Value)
 		load = &syntax.Attribute{Pos: t.Pos, Value: v, Attr: t.Attr}
 		store = &syntax.Attribute{Pos: t.Pos, Value: v, Attr: t.Attr, Ctx: syntax.Store}
 	case *syntax.Subscript:
-		v, i := l.keep(t.Value), l.spill(t.Slice)
+		v, i := l.spillLookup(t.Value), l.spill(t.Slice)
 		load = &syntax.Subscript{Pos: t.Pos, Value: v, Slice: i}
 		store = &syntax.Subscript{Pos: t.Pos, Value: v, Slice: i, Ctx: syntax.Store}
 	default:
@@ -156,78 +156,78 @@ func (l *lowering) augAssign(s *syntax.AugAssign) {
 }
 
 func (l *lowering) ifStmt(s *syntax.If) {
-	yes, no, after := l.reserve(), l.reserve(), l.reserve()
+	yes, no, after := l.reserveID(), l.reserveID(), l.reserveID()
 	l.branch(s.Pos, l.expr(s.Test), yes, no)
-	l.begin(yes)
+	l.beginBlock(yes)
 	l.stmts(s.Body)
-	l.leave(s.Pos, after)
-	l.begin(no)
+	l.endBlock(s.Pos, after)
+	l.beginBlock(no)
 	l.stmts(s.OrElse)
-	l.leave(s.Pos, after)
-	l.begin(after)
+	l.endBlock(s.Pos, after)
+	l.beginBlock(after)
 }
 
 func (l *lowering) while(s *syntax.While) {
-	head, body, no, after := l.reserve(), l.reserve(), l.reserve(), l.reserve()
-	l.leave(s.Pos, head)
-	l.begin(head)
+	head, body, no, after := l.reserveID(), l.reserveID(), l.reserveID(), l.reserveID()
+	l.endBlock(s.Pos, head)
+	l.beginBlock(head)
 	l.branch(s.Pos, l.expr(s.Test), body, no)
 	l.body(s.Pos, body, head, after, s.Body)
-	l.begin(no)
+	l.beginBlock(no)
 	l.stmts(s.OrElse)
-	l.leave(s.Pos, after)
-	l.begin(after)
+	l.endBlock(s.Pos, after)
+	l.beginBlock(after)
 }
 
 // body lowers the body of a loop.
 func (l *lowering) body(at syntax.Pos, id, again, exit int, ss []syntax.Stmt) {
 	l.loop = &loop{parent: l.loop, again: again, exit: exit, region: l.region}
-	l.begin(id)
+	l.beginBlock(id)
 	l.stmts(ss)
-	l.leave(at, again)
+	l.endBlock(at, again)
 	l.loop = l.loop.parent
 }
 
 func (l *lowering) forLoop(s *syntax.For) {
 	l.refuseAwaits("a loop's target", s.Target)
 	items, index := l.temp("t"), l.temp("t")
-	head, step, no, after := l.reserve(), l.reserve(), l.reserve(), l.reserve()
+	head, step, no, after := l.reserveID(), l.reserveID(), l.reserveID(), l.reserveID()
 	at := s.Pos
 	l.emit(assign(at, items, library(at, "items", l.expr(s.Iter))), assign(at, index, number(at, 0)))
-	l.leave(at, head)
-	l.begin(head)
+	l.endBlock(at, head)
+	l.beginBlock(head)
 	l.branch(at, library(at, "more", name(at, items), name(at, index)), step, no)
 	first := []syntax.Stmt{
 		&syntax.Assign{Pos: at, Targets: []syntax.Expr{s.Target}, Value: &syntax.Subscript{Pos: at, Value: name(at, items), Slice: name(at, index)}},
 		assign(at, index, &syntax.BinOp{Pos: at, Left: name(at, index), Op: syntax.Add, Right: number(at, 1)}),
 	}
 	l.body(at, step, head, after, append(first, s.Body...))
-	l.begin(no)
+	l.beginBlock(no)
 	l.stmts(s.OrElse)
-	l.leave(at, after)
-	l.begin(after)
+	l.endBlock(at, after)
+	l.beginBlock(after)
 }
 
 func (l *lowering) match(s *syntax.Match) {
 	copied := *s
 	copied.Subject = l.expr(s.Subject)
 	copied.Cases = nil
-	after := l.reserve()
+	after := l.reserveID()
 	var ids []int
 	// Paid: by the tokens of what it goes through, once each (ADR 59).
 	for _, c := range s.Cases {
 		l.refuseAwaits("a guard", c.Guard)
-		id := l.reserve()
+		id := l.reserveID()
 		ids = append(ids, id)
 		copied.Cases = append(copied.Cases, &syntax.MatchCase{Pattern: c.Pattern, Guard: c.Guard, Body: l.jump(s.Pos, id)})
 	}
 	l.emit(&copied)
-	l.leave(s.Pos, after)
+	l.endBlock(s.Pos, after)
 	// Paid: by the tokens of what it goes through, once each (ADR 59).
 	for i, c := range s.Cases {
-		l.begin(ids[i])
+		l.beginBlock(ids[i])
 		l.stmts(c.Body)
-		l.leave(s.Pos, after)
+		l.endBlock(s.Pos, after)
 	}
-	l.begin(after)
+	l.beginBlock(after)
 }

@@ -251,7 +251,7 @@ func (t *transformer) function(f *syntax.AsyncFunctionDef, class *syntax.ClassDe
 			refuse(f, "'%s' is assigned to in a handler that waits for runners", l.self)
 		}
 	}
-	step := l.step(f)
+	step := l.stepFunction(f)
 	return []syntax.Stmt{l.request(f, decorators), step}
 }
 

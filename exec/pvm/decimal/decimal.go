@@ -253,7 +253,7 @@ func (c Context) round(d Decimal) (Decimal, Signal) {
 		low, s = etiny, Subnormal
 	}
 	if d.exp < low {
-		return c.drop(d, low, s)
+		return c.roundOff(d, low, s)
 	}
 	if c.Clamp && d.exp > etop {
 		return d.rescaled(etop, c.Rounding), s | Clamped
@@ -261,8 +261,8 @@ func (c Context) round(d Decimal) (Decimal, Signal) {
 	return d, s
 }
 
-// drop rounds off the digits below low.
-func (c Context) drop(d Decimal, low int64, s Signal) (Decimal, Signal) {
+// roundOff rounds off the digits below low.
+func (c Context) roundOff(d Decimal, low int64, s Signal) (Decimal, Signal) {
 	d, inexact := d.rescale(low, c.Rounding)
 	if digits(d.coef) > c.Prec {
 		d.coef = new(big.Int).Quo(d.coef, ten)

@@ -154,12 +154,12 @@ func (c Context) largest(neg bool) Decimal {
 }
 
 // NextPlus is the smallest number above x.
-func (c Context) NextPlus(x Decimal) (Decimal, Signal) { return c.next(x, false) }
+func (c Context) NextPlus(x Decimal) (Decimal, Signal) { return c.adjacent(x, false) }
 
 // NextMinus is the largest number below x.
-func (c Context) NextMinus(x Decimal) (Decimal, Signal) { return c.next(x, true) }
+func (c Context) NextMinus(x Decimal) (Decimal, Signal) { return c.adjacent(x, true) }
 
-func (c Context) next(x Decimal, down bool) (Decimal, Signal) {
+func (c Context) adjacent(x Decimal, down bool) (Decimal, Signal) {
 	if n, s, is := c.nan(x); is {
 		return n, s
 	}
@@ -194,7 +194,7 @@ func (c Context) NextToward(x, y Decimal) (Decimal, Signal) {
 	if order == 0 {
 		return x.CopySign(y), 0
 	}
-	d, _ := c.next(x, order > 0)
+	d, _ := c.adjacent(x, order > 0)
 	switch {
 	case d.IsInf():
 		return d, Overflow | Inexact | Rounded

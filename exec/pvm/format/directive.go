@@ -10,7 +10,7 @@ func (p *percent) directive() (d directive, verb rune, err error) {
 	d.width, d.prec = -1, -1
 	c := p.read()
 	if c == '(' {
-		if err := p.key(); err != nil {
+		if err := p.mappingKey(); err != nil {
 			return d, 0, err
 		}
 		c = p.read()
@@ -36,14 +36,14 @@ func (p *percent) directive() (d directive, verb rune, err error) {
 		}
 		break
 	}
-	if d.width, c, err = p.count(c, false); err != nil {
+	if d.width, c, err = p.widthOrPrecision(c, false); err != nil {
 		return d, 0, err
 	}
 	if d.width < -1 {
 		d.left, d.width = true, -(d.width + 1)
 	}
 	if c == '.' {
-		if d.prec, c, err = p.count(p.read(), true); err != nil {
+		if d.prec, c, err = p.widthOrPrecision(p.read(), true); err != nil {
 			return d, 0, err
 		}
 		d.prec = max(d.prec, 0)
@@ -57,8 +57,8 @@ func (p *percent) directive() (d directive, verb rune, err error) {
 	return d, c, nil
 }
 
-// key reads up to the parenthesis that closes and looks the key up.
-func (p *percent) key() error {
+// mappingKey reads up to the parenthesis that closes and looks the key up.
+func (p *percent) mappingKey() error {
 	if !p.values.Mapping() {
 		return &Error{TypeError, "format requires a mapping"}
 	}
@@ -79,11 +79,11 @@ func (p *percent) key() error {
 	return valueError("incomplete format key")
 }
 
-// count reads a width or precision that c begins, -1 for none, and the character
+// widthOrPrecision reads a width or precision that c begins, -1 for none, and the character
 // after it. A negative width w from a star comes as w-1.
-func (p *percent) count(c rune, precision bool) (n int64, after rune, err error) {
+func (p *percent) widthOrPrecision(c rune, precision bool) (n int64, after rune, err error) {
 	if c == '*' {
-		if err := p.next(); err != nil {
+		if err := p.formatNext(); err != nil {
 			return 0, 0, err
 		}
 		if n, err = p.star(precision); err != nil {

@@ -102,7 +102,7 @@ func (p *percent) run() ([]byte, error) {
 		for p.at < len(p.format) && p.format[p.at] != '%' {
 			p.at++
 		}
-		if err := p.reserve(int64(p.at - from)); err != nil {
+		if err := p.reserveBytes(int64(p.at - from)); err != nil {
 			return p.dst[:start], err
 		}
 		p.dst = append(p.dst, p.format[from:p.at]...)
@@ -124,7 +124,7 @@ func (p *percent) run() ([]byte, error) {
 	return p.dst, nil
 }
 
-func (p *percent) reserve(n int64) error {
+func (p *percent) reserveBytes(n int64) error {
 	p.size = addSizes(p.size, n)
 	if err := checkSize(p.size); err != nil {
 		return err
@@ -150,7 +150,7 @@ func (p *percent) read() rune {
 func (p *percent) one() error {
 	if p.at < len(p.format) && p.format[p.at] == '%' {
 		p.at++
-		if err := p.reserve(1); err != nil {
+		if err := p.reserveBytes(1); err != nil {
 			return err
 		}
 		p.dst = append(p.dst, '%')
@@ -160,7 +160,7 @@ func (p *percent) one() error {
 	if err != nil {
 		return err
 	}
-	if err := p.next(); err != nil {
+	if err := p.formatNext(); err != nil {
 		return err
 	}
 	switch verb {
@@ -204,7 +204,7 @@ func (p *percent) unsupported(verb rune) error {
 	return valueError("unsupported format character '%s' (0x%x) at index %d", shown, verb, index)
 }
 
-func (p *percent) next() error {
+func (p *percent) formatNext() error {
 	if !p.values.Next() {
 		return &Error{TypeError, "not enough arguments for format string"}
 	}
@@ -244,7 +244,7 @@ func (p *percent) integer(d directive, verb rune) error {
 	if !d.alt {
 		prefix = ""
 	}
-	if err := p.reserve(max(digitBound(n.bitLen(), base), d.prec) + 3); err != nil {
+	if err := p.reserveBytes(max(digitBound(n.bitLen(), base), d.prec) + 3); err != nil {
 		return err
 	}
 	digits, err := n.appendDigits(nil, base)
@@ -269,7 +269,7 @@ func (p *percent) float(d directive, verb rune) error {
 	if prec < 0 {
 		prec = 6
 	}
-	if err := p.reserve(prec + 330); err != nil {
+	if err := p.reserveBytes(prec + 330); err != nil {
 		return err
 	}
 	text := string(appendStyled(nil, x, softfloat.Style{Verb: byte(verb), Alt: d.alt}, prec))
@@ -298,7 +298,7 @@ func (p *percent) pad(d directive, f field) error {
 		length = int64(utf8.RuneCountInString(f.body))
 	}
 	padding := max(d.width-length-int64(len(sign)+len(f.prefix)), 0)
-	if err := p.reserve(addSizes(padding, int64(len(f.body)+3))); err != nil {
+	if err := p.reserveBytes(addSizes(padding, int64(len(f.body)+3))); err != nil {
 		return err
 	}
 	if !d.left && !(f.numeric && d.zero) {

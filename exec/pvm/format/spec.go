@@ -61,7 +61,7 @@ func ParseSpec(text string, target Target, typeName string) (Spec, error) {
 			return Spec{}, valueError("Cannot specify '%c' with '%s'.", s.Group, showCode(s.Type))
 		}
 	}
-	return s, s.check(target, typeName)
+	return s, s.checkTarget(target, typeName)
 }
 
 // cursor is text that is read from the front.
@@ -82,8 +82,8 @@ func (c *cursor) next() rune {
 	return r
 }
 
-// take passes r if it is next.
-func (c *cursor) take(r rune) bool {
+// accept passes r if it is next.
+func (c *cursor) accept(r rune) bool {
 	if c.peek() != r {
 		return false
 	}
@@ -111,9 +111,9 @@ func (s *Spec) parse(in *cursor) error {
 	if r := in.peek(); r == ' ' || r == '+' || r == '-' {
 		s.Sign = byte(in.next())
 	}
-	s.NoNegZero = in.take('z')
-	s.Alt = in.take('#')
-	if !filled && in.take('0') {
+	s.NoNegZero = in.accept('z')
+	s.Alt = in.accept('#')
+	if !filled && in.accept('0') {
 		s.Fill = '0'
 		if !aligned && s.Align == '>' {
 			s.Align = '='
@@ -123,10 +123,10 @@ func (s *Spec) parse(in *cursor) error {
 	if s.Width, err = in.integer(); err != nil {
 		return err
 	}
-	if in.take(',') {
+	if in.accept(',') {
 		s.Group = ','
 	}
-	if in.take('_') {
+	if in.accept('_') {
 		if s.Group != 0 {
 			return valueError("Cannot specify both ',' and '_'.")
 		}
@@ -135,7 +135,7 @@ func (s *Spec) parse(in *cursor) error {
 	if s.Group == '_' && in.peek() == ',' {
 		return valueError("Cannot specify both ',' and '_'.")
 	}
-	if in.take('.') {
+	if in.accept('.') {
 		if s.Precision, err = in.integer(); err != nil {
 			return err
 		}
@@ -173,7 +173,7 @@ func showCode(r rune) string {
 	return `\x` + hexDigits(uint64(r), 0)
 }
 
-func (s *Spec) check(target Target, typeName string) error {
+func (s *Spec) checkTarget(target Target, typeName string) error {
 	known := [...]string{Text: "s", Integer: "bcdoxXneEfFgG%", Real: "\x00eEfFgGn%"}[target]
 	// Bounded: by 14 characters.
 	if !strings.ContainsRune(known, s.Type) {

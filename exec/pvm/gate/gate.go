@@ -102,7 +102,7 @@ func (c *checker) add(at syntax.Pos, id ID, format string, args ...any) {
 
 // visit checks n and what is below it.
 func (c *checker) visit(n syntax.Node) {
-	c.check(n)
+	c.checkNode(n)
 	inner := c.names.Scope(n)
 	syntax.Children(n, func(child syntax.Node) {
 		outer := c.here
@@ -134,8 +134,8 @@ func belongsInside(n, child syntax.Node) bool {
 	return statement
 }
 
-// check applies the rules to n alone.
-func (c *checker) check(n syntax.Node) {
+// checkNode applies the rules to n alone.
+func (c *checker) checkNode(n syntax.Node) {
 	switch n := n.(type) {
 	case *syntax.Import:
 		c.imports(n)

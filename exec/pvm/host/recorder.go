@@ -61,8 +61,8 @@ func NewRecorder() *Recorder {
 	}
 }
 
-// note records a call and answers whether it is refused.
-func (r *Recorder) note(name, to string, data []byte, num uint64) error {
+// recordCall records a call and answers whether it is refused.
+func (r *Recorder) recordCall(name, to string, data []byte, num uint64) error {
 	r.Calls = append(r.Calls, Recorded{Name: name, To: to, Data: slices.Clone(data), Num: num})
 	if r.Refuse == nil {
 		return nil
@@ -80,37 +80,37 @@ func (r *Recorder) Env() Env { return r.Here }
 
 // Actor reads Actors.
 func (r *Recorder) Actor(a chain.Address) (Actor, bool, error) {
-	err := r.note("Actor", a.String(), nil, 0)
+	err := r.recordCall("Actor", a.String(), nil, 0)
 	info, ok := r.Actors[a]
 	return info, ok, err
 }
 
 // Entitlement reads Granted.
 func (r *Recorder) Entitlement(id string) ([]byte, bool, error) {
-	err := r.note("Entitlement", id, nil, 0)
+	err := r.recordCall("Entitlement", id, nil, 0)
 	params, ok := r.Granted[id]
 	return params, ok, err
 }
 
 // UpgradeSelf notes the length of the source.
 func (r *Recorder) UpgradeSelf(source []byte) error {
-	return r.note("UpgradeSelf", "", nil, uint64(len(source)))
+	return r.recordCall("UpgradeSelf", "", nil, uint64(len(source)))
 }
 
 // Randomness is a hash of the label.
 func (r *Recorder) Randomness(label string) ([32]byte, error) {
-	return keccak.Sum256([]byte("randomness"), []byte(label)), r.note("Randomness", label, nil, 0)
+	return keccak.Sum256([]byte("randomness"), []byte(label)), r.recordCall("Randomness", label, nil, 0)
 }
 
 // VerifyBLS asks Pairing.
 func (r *Recorder) VerifyBLS(key [96]byte, namespace, message []byte, signature [48]byte) (bool, error) {
-	err := r.note("VerifyBLS", "", nil, uint64(len(message)))
+	err := r.recordCall("VerifyBLS", "", nil, uint64(len(message)))
 	return r.Pairing != nil && r.Pairing(key, namespace, message, signature), err
 }
 
 // VerifyVRF asks Pairing; the output is a hash of the proof.
 func (r *Recorder) VerifyVRF(key [96]byte, namespace, message []byte, proof [48]byte) ([32]byte, bool, error) {
-	err := r.note("VerifyVRF", "", nil, uint64(len(message)))
+	err := r.recordCall("VerifyVRF", "", nil, uint64(len(message)))
 	if r.Pairing == nil || !r.Pairing(key, namespace, message, proof) {
 		return [32]byte{}, false, err
 	}
@@ -119,14 +119,14 @@ func (r *Recorder) VerifyVRF(key [96]byte, namespace, message []byte, proof [48]
 
 // StorageGet reads Storage.
 func (r *Recorder) StorageGet(key string) ([]byte, bool, error) {
-	err := r.note("StorageGet", key, nil, 0)
+	err := r.recordCall("StorageGet", key, nil, 0)
 	v, ok := r.Storage[key]
 	return v, ok, err
 }
 
 // StorageSet writes Storage.
 func (r *Recorder) StorageSet(key string, value []byte) error {
-	if err := r.note("StorageSet", key, value, 0); err != nil {
+	if err := r.recordCall("StorageSet", key, value, 0); err != nil {
 		return err
 	}
 	r.Storage[key] = value
@@ -135,7 +135,7 @@ func (r *Recorder) StorageSet(key string, value []byte) error {
 
 // StorageDelete deletes from Storage.
 func (r *Recorder) StorageDelete(key string) (bool, error) {
-	if err := r.note("StorageDelete", key, nil, 0); err != nil {
+	if err := r.recordCall("StorageDelete", key, nil, 0); err != nil {
 		return false, err
 	}
 	_, ok := r.Storage[key]
@@ -145,7 +145,7 @@ func (r *Recorder) StorageDelete(key string) (bool, error) {
 
 // StorageScan reads Storage.
 func (r *Recorder) StorageScan(prefix string, limit int, visit func(Entry)) error {
-	if err := r.note("StorageScan", prefix, nil, uint64(limit)); err != nil {
+	if err := r.recordCall("StorageScan", prefix, nil, uint64(limit)); err != nil {
 		return err
 	}
 	for _, k := range slices.Sorted(maps.Keys(r.Storage)) {
@@ -161,11 +161,13 @@ func (r *Recorder) StorageScan(prefix string, limit int, visit func(Entry)) erro
 }
 
 // BondStorage notes the bytes.
-func (r *Recorder) BondStorage(bytes uint64) error { return r.note("BondStorage", "", nil, bytes) }
+func (r *Recorder) BondStorage(bytes uint64) error {
+	return r.recordCall("BondStorage", "", nil, bytes)
+}
 
 // CommitBlob keeps the data under its keccak256 with the multihash prefix.
 func (r *Recorder) CommitBlob(data []byte) ([]byte, error) {
-	if err := r.note("CommitBlob", "", nil, uint64(len(data))); err != nil {
+	if err := r.recordCall("CommitBlob", "", nil, uint64(len(data))); err != nil {
 		return nil, err
 	}
 	h := keccak.Sum256(data)
@@ -176,19 +178,19 @@ func (r *Recorder) CommitBlob(data []byte) ([]byte, error) {
 
 // Blob returns what CommitBlob kept.
 func (r *Recorder) Blob(multihash []byte) ([]byte, bool, error) {
-	err := r.note("Blob", fmt.Sprintf("%x", multihash), nil, 0)
+	err := r.recordCall("Blob", fmt.Sprintf("%x", multihash), nil, 0)
 	data, ok := r.blobs[string(multihash)]
 	return data, ok, err
 }
 
 // Send notes the message.
 func (r *Recorder) Send(m Message) (ID, error) {
-	return r.id(), r.note("Send", m.To.String(), m.Payload, m.Value)
+	return r.id(), r.recordCall("Send", m.To.String(), m.Payload, m.Value)
 }
 
 // Call notes the message and asks Reply.
 func (r *Recorder) Call(m Message) ([]byte, error) {
-	if err := r.note("Call", m.To.String()+" "+m.Handler, m.Payload, m.Value); err != nil {
+	if err := r.recordCall("Call", m.To.String()+" "+m.Handler, m.Payload, m.Value); err != nil {
 		return nil, err
 	}
 	if r.Reply == nil {
@@ -202,12 +204,12 @@ func (r *Recorder) Defer(d Deferred) (ID, error) {
 	if d.Height != 0 && d.Height <= r.Here.Height {
 		return ID{}, &Refusal{Code: RefusedPast, Text: "the height is not in the future"}
 	}
-	return r.id(), r.note("Defer", d.To.String()+" "+d.Handler, d.Payload, d.Height)
+	return r.id(), r.recordCall("Defer", d.To.String()+" "+d.Handler, d.Payload, d.Height)
 }
 
 // EmitEvent notes the event.
 func (r *Recorder) EmitEvent(topic string, data []byte) error {
-	return r.note("EmitEvent", topic, data, 0)
+	return r.recordCall("EmitEvent", topic, data, 0)
 }
 
 // Spawn notes the salt and answers the address of whitepaper §1.2.
@@ -217,18 +219,18 @@ func (r *Recorder) Spawn(s Spawn) (chain.Address, error) {
 		hash = keccak.Sum256(s.Source)
 	}
 	h := keccak.Sum256(r.Here.Self[:], s.Salt, hash[:])
-	return chain.Address(h[12:]), r.note("Spawn", fmt.Sprintf("%x", s.Salt), s.Init, s.Value)
+	return chain.Address(h[12:]), r.recordCall("Spawn", fmt.Sprintf("%x", s.Salt), s.Init, s.Value)
 }
 
 // SetTimer notes the timer.
 func (r *Recorder) SetTimer(t Timer) (ID, error) {
 	if t.Every > 0 {
-		return r.id(), r.note("SetInterval", t.Handler, t.Data, t.Every)
+		return r.id(), r.recordCall("SetInterval", t.Handler, t.Data, t.Every)
 	}
 	if t.Height <= r.Here.Height {
 		return ID{}, &Refusal{Code: RefusedPast, Text: "the height of a timer is not in the future"}
 	}
-	return r.id(), r.note("SetTimer", t.Handler, t.Data, t.Height)
+	return r.id(), r.recordCall("SetTimer", t.Handler, t.Data, t.Height)
 }
 
 // ExtendTimer notes the timer.
@@ -236,12 +238,12 @@ func (r *Recorder) ExtendTimer(id ID, height uint64) error {
 	if height <= r.Here.Height {
 		return &Refusal{Code: RefusedPast, Text: "the height of a timer is not in the future"}
 	}
-	return r.note("ExtendTimer", fmt.Sprintf("%x", id), nil, height)
+	return r.recordCall("ExtendTimer", fmt.Sprintf("%x", id), nil, height)
 }
 
 // CancelTimer notes the timer.
 func (r *Recorder) CancelTimer(id ID) (bool, error) {
-	return true, r.note("CancelTimer", fmt.Sprintf("%x", id), nil, 0)
+	return true, r.recordCall("CancelTimer", fmt.Sprintf("%x", id), nil, 0)
 }
 
 // Balance reads Balances.
@@ -249,7 +251,7 @@ func (r *Recorder) Balance(a chain.Address) (uint64, error) { return r.Balances[
 
 // Transfer moves what Balances has.
 func (r *Recorder) Transfer(to chain.Address, amount uint64) error {
-	if err := r.note("Transfer", to.String(), nil, amount); err != nil {
+	if err := r.recordCall("Transfer", to.String(), nil, amount); err != nil {
 		return err
 	}
 	if r.Balances[r.Here.Self] < amount {
@@ -263,12 +265,12 @@ func (r *Recorder) Transfer(to chain.Address, amount uint64) error {
 // SubmitJob notes the job.
 func (r *Recorder) SubmitJob(j Job) (ID, error) {
 	r.Jobs[j.Correlation] = JobPending
-	return j.Correlation, r.note("SubmitJob", j.Handler, j.Spec, 0)
+	return j.Correlation, r.recordCall("SubmitJob", j.Handler, j.Spec, 0)
 }
 
 // CancelJob cancels a job of Jobs that is pending.
 func (r *Recorder) CancelJob(id ID) (bool, error) {
-	if err := r.note("CancelJob", fmt.Sprintf("%x", id), nil, 0); err != nil {
+	if err := r.recordCall("CancelJob", fmt.Sprintf("%x", id), nil, 0); err != nil {
 		return false, err
 	}
 	ok := r.Jobs[id] == JobPending
@@ -280,27 +282,27 @@ func (r *Recorder) CancelJob(id ID) (bool, error) {
 
 // JobStatus reads Jobs.
 func (r *Recorder) JobStatus(id ID) (JobState, error) {
-	return r.Jobs[id], r.note("JobStatus", fmt.Sprintf("%x", id), nil, 0)
+	return r.Jobs[id], r.recordCall("JobStatus", fmt.Sprintf("%x", id), nil, 0)
 }
 
 // StoreSecret notes name and policy.
 func (r *Recorder) StoreSecret(s Secret) error {
-	return r.note("StoreSecret", s.Name, s.Policy, uint64(len(s.Sealed)))
+	return r.recordCall("StoreSecret", s.Name, s.Policy, uint64(len(s.Sealed)))
 }
 
 // DeleteSecret notes the name.
 func (r *Recorder) DeleteSecret(name string) (bool, error) {
-	return true, r.note("DeleteSecret", name, nil, 0)
+	return true, r.recordCall("DeleteSecret", name, nil, 0)
 }
 
 // RentStatus reads Rents.
 func (r *Recorder) RentStatus(a chain.Address) (RentStatus, error) {
-	return r.Rents[a], r.note("RentStatus", a.String(), nil, 0)
+	return r.Rents[a], r.recordCall("RentStatus", a.String(), nil, 0)
 }
 
 // PrepayRent adds the epochs to Rents, free of charge.
 func (r *Recorder) PrepayRent(a chain.Address, epochs uint64) (uint64, error) {
-	if err := r.note("PrepayRent", a.String(), nil, epochs); err != nil {
+	if err := r.recordCall("PrepayRent", a.String(), nil, epochs); err != nil {
 		return 0, err
 	}
 	s := r.Rents[a]
@@ -312,5 +314,5 @@ func (r *Recorder) PrepayRent(a chain.Address, epochs uint64) (uint64, error) {
 
 // RestoreStorage notes how many entries there are.
 func (r *Recorder) RestoreStorage(s Restoration) error {
-	return r.note("RestoreStorage", s.Actor.String()+" "+s.Payer.String(), nil, uint64(len(s.Entries)))
+	return r.recordCall("RestoreStorage", s.Actor.String()+" "+s.Payer.String(), nil, uint64(len(s.Entries)))
 }

@@ -38,7 +38,7 @@ func (l *ledger) move(from chain.Address, p Payment) error {
 
 // token notes a call about a token and returns the token.
 func (r *Recorder) token(name string, id TokenID, n Amount) (*ledger, error) {
-	if err := r.note(name, "", nil, n.Lo); err != nil {
+	if err := r.recordCall(name, "", nil, n.Lo); err != nil {
 		return nil, err
 	}
 	l := r.tokens[id]
@@ -58,7 +58,7 @@ func (r *Recorder) owned(name string, id TokenID, n Amount) (*ledger, error) {
 
 // CreateToken keeps a token.
 func (r *Recorder) CreateToken(t Token) (TokenID, error) {
-	if err := r.note("CreateToken", t.Symbol, nil, t.Supply.Lo); err != nil {
+	if err := r.recordCall("CreateToken", t.Symbol, nil, t.Supply.Lo); err != nil {
 		return TokenID{}, err
 	}
 	self := r.Here.Self

@@ -168,7 +168,7 @@ func (c *compiler) node(n *node, flags Flag) {
 		c.sequence(n.subs[0], flags)
 		c.emit(inst{op: opAtomicEnd})
 	case nLook:
-		c.look(n, flags)
+		c.lookaround(n, flags)
 	case nBackref:
 		how := int32(caseExact)
 		if flags&IgnoreCase != 0 {
@@ -260,7 +260,7 @@ func (c *compiler) group(n *node, flags Flag) {
 	c.emit(inst{op: opMark, a: int32(2*n.group + 1)})
 }
 
-func (c *compiler) look(n *node, flags Flag) {
+func (c *compiler) lookaround(n *node, flags Flag) {
 	var back int32
 	if n.behind {
 		w := n.subs[0].width

@@ -14,7 +14,7 @@ func (m *machine[C]) rare(in *inst, pc, pos int32) (next, at int32) {
 	case opRepeatLazy:
 		pos, ok = m.few(in, pc, pos)
 	case opLoopInit:
-		ok = m.enter(in.a)
+		ok = m.enterLoop(in.a)
 	case opLoopLazy:
 		return m.lazy(in, pc, pos), pos
 	case opLoopTight:
@@ -23,7 +23,7 @@ func (m *machine[C]) rare(in *inst, pc, pos int32) (next, at int32) {
 		m.close()
 		return in.a, pos
 	case opAtomic:
-		ok = m.open(0, pos)
+		ok = m.openGroup(0, pos)
 	case opAtomicEnd:
 		m.close()
 		ok = m.err == nil
@@ -34,13 +34,13 @@ func (m *machine[C]) rare(in *inst, pc, pos int32) (next, at int32) {
 			}
 			break
 		}
-		ok = m.open(in.a, pos)
+		ok = m.openGroup(in.a, pos)
 		pos -= in.b
 	case opLookEnd:
 		pos = m.close()
 		ok = m.err == nil
 	case opLookNotEnd:
-		m.drop()
+		m.discardToBarrier()
 	case opBackref:
 		pos, ok = m.backref(in, pos)
 	case opCond:
@@ -129,8 +129,8 @@ func (u *unit) takes(c rune) bool {
 	return true
 }
 
-// enter clears the registers of a loop; inside another they are needed again.
-func (m *machine[C]) enter(id int32) bool {
+// enterLoop clears the registers of a loop; inside another they are needed again.
+func (m *machine[C]) enterLoop(id int32) bool {
 	reg := m.loops[2*id : 2*id+2]
 	if m.p.loops[id].nested && len(m.stack) > 0 && !m.push(entry{kLoop | uint32(id), 0, reg[0], reg[1]}) {
 		return false
@@ -182,7 +182,7 @@ func (m *machine[C]) tight(in *inst, pc, pos int32) int32 {
 	if len(m.stack) > 0 && !m.push(entry{kLoop | uint32(in.a), pos, reg[0], reg[1]}) {
 		return 0
 	}
-	if !m.open(exit, pos) {
+	if !m.openGroup(exit, pos) {
 		return 0
 	}
 	reg[0]++
@@ -190,8 +190,8 @@ func (m *machine[C]) tight(in *inst, pc, pos int32) int32 {
 	return pc + 1
 }
 
-// open sets a barrier: everything above it is forgotten when it closes.
-func (m *machine[C]) open(exit, pos int32) bool {
+// openGroup sets a barrier: everything above it is forgotten when it closes.
+func (m *machine[C]) openGroup(exit, pos int32) bool {
 	at := int32(len(m.stack))
 	if !m.push(entry{kBarrier | uint32(exit), pos, m.barrier, 0}) {
 		return false
@@ -225,8 +225,8 @@ func (m *machine[C]) close() int32 {
 	return wall.a
 }
 
-// drop undoes everything above the newest barrier, and the barrier.
-func (m *machine[C]) drop() {
+// discardToBarrier undoes everything above the newest barrier, and the barrier.
+func (m *machine[C]) discardToBarrier() {
 	m.peak = max(m.peak, len(m.stack))
 	at := m.barrier
 	if !m.spend(len(m.stack) - int(at) - 1) {

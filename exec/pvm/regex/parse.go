@@ -33,7 +33,7 @@ func parsePattern(text []rune, flags Flag, bytes bool, limits Limits) (*sequence
 	}
 	p.fixFlags()
 	if p.next.n != 0 {
-		p.fail("unbalanced parenthesis", 0)
+		p.syntaxError("unbalanced parenthesis", 0)
 	}
 	// Paid: by the characters of the pattern that each reference was.
 	for _, ref := range p.refs {
@@ -156,7 +156,7 @@ const maxRepeat = 1<<32 - 1
 // repeat reads a quantifier, the first character of which is taken, and wraps
 // the last node of s.
 func (p *parser) repeat(s *sequence, this rune) {
-	here := p.tell()
+	here := p.offset()
 	n := &node{kind: nRepeat, max: unbounded}
 	switch this {
 	case '?':
@@ -172,9 +172,9 @@ func (p *parser) repeat(s *sequence, this rune) {
 	last := len(s.nodes) - 1
 	switch {
 	case last < 0 || s.nodes[last].kind == nAt:
-		p.fail("nothing to repeat", p.tell()-here+1)
+		p.syntaxError("nothing to repeat", p.offset()-here+1)
 	case s.nodes[last].kind == nRepeat:
-		p.fail("multiple repeat", p.tell()-here+1)
+		p.syntaxError("multiple repeat", p.offset()-here+1)
 	}
 	if p.err != nil {
 		return
@@ -214,7 +214,7 @@ func (p *parser) counts(n *node, here int) bool {
 	if hi != "" {
 		n.max = p.count(hi)
 		if n.max < n.min {
-			p.fail("min repeat greater than max repeat", p.tell()-here)
+			p.syntaxError("min repeat greater than max repeat", p.offset()-here)
 		}
 	}
 	return true

@@ -84,7 +84,7 @@ func (p *parser) numbered(c rune) *node {
 			text += string(p.get().c)
 			v := octal(text[1:])
 			if v > 0o377 {
-				p.fail("octal escape value "+text+" outside of range 0-0o377", len(text))
+				p.syntaxError("octal escape value "+text+" outside of range 0-0o377", len(text))
 			}
 			return &node{kind: nLiteral, c: v}
 		}
@@ -92,9 +92,9 @@ func (p *parser) numbered(c rune) *node {
 	group, _ := strconv.Atoi(text[1:])
 	switch {
 	case group >= len(p.groups):
-		p.fail("invalid group reference "+strconv.Itoa(group), len(text)-1)
+		p.syntaxError("invalid group reference "+strconv.Itoa(group), len(text)-1)
 	case p.groups[group] == nil:
-		p.fail("cannot refer to an open group", len(text))
+		p.syntaxError("cannot refer to an open group", len(text))
 	default:
 		p.checkLookbehind(group)
 	}
@@ -122,9 +122,9 @@ func (p *parser) codeEscape(this token) (rune, bool) {
 	case c == 'U' && !p.bytes:
 		digits = 8
 	case c == 'N' && !p.bytes:
-		return p.named()
+		return p.namedEscape()
 	case isLetter(c) || isDigit(c):
-		p.fail(`bad escape \`+string(c), 2)
+		p.syntaxError(`bad escape \`+string(c), 2)
 		return 0, false
 	default:
 		return c, true
@@ -132,21 +132,21 @@ func (p *parser) codeEscape(this token) (rune, bool) {
 	text := p.getWhile(digits, isHex)
 	escape := `\` + string(c) + text
 	if len(text) != digits {
-		p.fail("incomplete escape "+escape, len(escape))
+		p.syntaxError("incomplete escape "+escape, len(escape))
 		return 0, false
 	}
 	v, _ := strconv.ParseUint(text, 16, 32)
 	if v > 0x10ffff {
-		p.fail("bad escape "+escape, len(escape))
+		p.syntaxError("bad escape "+escape, len(escape))
 		return 0, false
 	}
 	return rune(v), true
 }
 
-// named refuses \N{...}: the machine holds no names of characters.
-func (p *parser) named() (rune, bool) {
+// namedEscape refuses \N{...}: the machine holds no names of characters.
+func (p *parser) namedEscape() (rune, bool) {
 	if !p.match('{') {
-		p.fail("missing {", 0)
+		p.syntaxError("missing {", 0)
 		return 0, false
 	}
 	p.getUntil('}', "character name")
@@ -156,13 +156,13 @@ func (p *parser) named() (rune, bool) {
 
 // class reads a set after its bracket.
 func (p *parser) class() *node {
-	here := p.tell() - 1
+	here := p.offset() - 1
 	n := &node{kind: nClass, negate: p.match('^')}
 	// Paid: by patternOf in lib, 22 cycles a character; each round takes one.
 	for p.err == nil {
 		this := p.get()
 		if this.n == 0 {
-			p.fail("unterminated character set", p.tell()-here)
+			p.syntaxError("unterminated character set", p.offset()-here)
 			break
 		}
 		if this.is(']') && len(n.items) > 0 {
@@ -175,7 +175,7 @@ func (p *parser) class() *node {
 		}
 		that := p.get()
 		if that.n == 0 {
-			p.fail("unterminated character set", p.tell()-here)
+			p.syntaxError("unterminated character set", p.offset()-here)
 			break
 		}
 		if that.is(']') {
@@ -184,7 +184,7 @@ func (p *parser) class() *node {
 		}
 		hi, to := p.classItem(that)
 		if lo.category != 0 || hi.category != 0 || hi.lo < lo.lo {
-			p.fail("bad character range "+from+"-"+to, len([]rune(from))+1+len([]rune(to)))
+			p.syntaxError("bad character range "+from+"-"+to, len([]rune(from))+1+len([]rune(to)))
 		}
 		n.items = append(n.items, item{lo: lo.lo, hi: hi.lo})
 	}
@@ -211,7 +211,7 @@ func (p *parser) classItem(this token) (item, string) {
 		escape := text + p.getWhile(2, isOctal)
 		v := octal(escape[1:])
 		if v > 0o377 {
-			p.fail("octal escape value "+escape+" outside of range 0-0o377", len(escape))
+			p.syntaxError("octal escape value "+escape+" outside of range 0-0o377", len(escape))
 		}
 		return item{lo: v, hi: v}, text
 	}

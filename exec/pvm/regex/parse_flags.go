@@ -15,16 +15,16 @@ func (p *parser) scopedFlags(char token) (add, del Flag, whole bool) {
 		return add, 0, true
 	}
 	if add&globalFlags != 0 {
-		p.fail("bad inline flags: cannot turn on global flag", 1)
+		p.syntaxError("bad inline flags: cannot turn on global flag", 1)
 	}
 	if char.is('-') {
 		del = p.removedFlags()
 	}
 	if del&globalFlags != 0 {
-		p.fail("bad inline flags: cannot turn off global flag", 1)
+		p.syntaxError("bad inline flags: cannot turn off global flag", 1)
 	}
 	if add&del != 0 {
-		p.fail("bad inline flags: flag turned on and off", 1)
+		p.syntaxError("bad inline flags: flag turned on and off", 1)
 	}
 	return add, del, false
 }
@@ -37,19 +37,19 @@ func (p *parser) addedFlags(char token) (Flag, token) {
 		flag := flagOf(char)
 		switch {
 		case !p.bytes && flag == Locale:
-			p.fail("bad inline flags: cannot use 'L' flag with a str pattern", 0)
+			p.syntaxError("bad inline flags: cannot use 'L' flag with a str pattern", 0)
 		case p.bytes && flag == Unicode:
-			p.fail("bad inline flags: cannot use 'u' flag with a bytes pattern", 0)
+			p.syntaxError("bad inline flags: cannot use 'u' flag with a bytes pattern", 0)
 		}
 		add |= flag
 		if flag&typeFlags != 0 && add&typeFlags != flag {
-			p.fail("bad inline flags: flags 'a', 'u' and 'L' are incompatible", 0)
+			p.syntaxError("bad inline flags: flags 'a', 'u' and 'L' are incompatible", 0)
 		}
 		char = p.get()
 		switch {
 		case p.err != nil:
 		case char.n == 0:
-			p.fail("missing -, : or )", 0)
+			p.syntaxError("missing -, : or )", 0)
 		case char.is(')') || char.is('-') || char.is(':'):
 			return add, char
 		case flagOf(char) == 0:
@@ -67,7 +67,7 @@ func (p *parser) removedFlags() Flag {
 	case p.err != nil:
 		return 0
 	case char.n == 0:
-		p.fail("missing flag", 0)
+		p.syntaxError("missing flag", 0)
 	case flagOf(char) == 0:
 		p.badFlag(char, "missing flag")
 	}
@@ -75,14 +75,14 @@ func (p *parser) removedFlags() Flag {
 	for p.err == nil {
 		flag := flagOf(char)
 		if flag&typeFlags != 0 {
-			p.fail("bad inline flags: cannot turn off flags 'a', 'u' and 'L'", 0)
+			p.syntaxError("bad inline flags: cannot turn off flags 'a', 'u' and 'L'", 0)
 		}
 		del |= flag
 		char = p.get()
 		switch {
 		case p.err != nil:
 		case char.n == 0:
-			p.fail("missing :", 0)
+			p.syntaxError("missing :", 0)
 		case char.is(':'):
 			return del
 		case flagOf(char) == 0:
@@ -96,5 +96,5 @@ func (p *parser) badFlag(char token, missing string) {
 	if char.n == 1 && (isLetter(char.c) || char.c > 0x7f && ucd.Has(char.c, ucd.Alpha)) {
 		missing = "unknown flag"
 	}
-	p.fail(missing, char.n)
+	p.syntaxError(missing, char.n)
 }

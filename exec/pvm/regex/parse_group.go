@@ -13,7 +13,7 @@ type scope struct {
 // group reads what follows an opening bracket. It returns nil for comments and
 // for flags of the whole pattern, which may change verbose.
 func (p *parser) group(verbose *bool, nested int, first bool) *node {
-	start := p.tell() - 1
+	start := p.offset() - 1
 	sc := scope{capture: true}
 	if p.match('?') {
 		char := p.get()
@@ -21,7 +21,7 @@ func (p *parser) group(verbose *bool, nested int, first bool) *node {
 		case p.err != nil:
 			return nil
 		case char.n == 0:
-			p.fail("unexpected end of pattern", 0)
+			p.syntaxError("unexpected end of pattern", 0)
 		case char.is('P'):
 			if n, done := p.extension(&sc); done {
 				return n
@@ -32,7 +32,7 @@ func (p *parser) group(verbose *bool, nested int, first bool) *node {
 			p.comment(start)
 			return nil
 		case char.is('=') || char.is('!') || char.is('<'):
-			return p.look(char, *verbose, nested, start)
+			return p.lookaround(char, *verbose, nested, start)
 		case char.is('('):
 			return p.conditional(*verbose, nested, start)
 		case char.is('>'):
@@ -43,13 +43,13 @@ func (p *parser) group(verbose *bool, nested int, first bool) *node {
 			sc.add, sc.del, whole = p.scopedFlags(char)
 			if p.err == nil && whole {
 				if !first {
-					p.fail("global flags not at the start of the expression", p.tell()-start)
+					p.syntaxError("global flags not at the start of the expression", p.offset()-start)
 				}
 				*verbose = p.flags&Verbose != 0
 				return nil
 			}
 		default:
-			p.fail("unknown extension ?"+char.String(), char.n+1)
+			p.syntaxError("unknown extension ?"+char.String(), char.n+1)
 		}
 	}
 	if p.err != nil {
@@ -62,7 +62,7 @@ func (p *parser) group(verbose *bool, nested int, first bool) *node {
 func (p *parser) contents(sc scope, verbose bool, nested, start int) *node {
 	n := &node{kind: nGroup, add: sc.add, del: sc.del}
 	if sc.capture {
-		n.group = p.open(sc.name)
+		n.group = p.openGroup(sc.name)
 	}
 	if sc.atomic {
 		n.kind = nAtomic
@@ -70,7 +70,7 @@ func (p *parser) contents(sc scope, verbose bool, nested, start int) *node {
 	verbose = (verbose || sc.add&Verbose != 0) && sc.del&Verbose == 0
 	sub := p.alternatives(verbose, nested+1)
 	if !p.match(')') {
-		p.fail("missing ), unterminated subpattern", p.tell()-start)
+		p.syntaxError("missing ), unterminated subpattern", p.offset()-start)
 		return nil
 	}
 	if n.group != 0 {
@@ -81,8 +81,8 @@ func (p *parser) contents(sc scope, verbose bool, nested, start int) *node {
 	return n
 }
 
-// open numbers a new group.
-func (p *parser) open(text []rune) int {
+// openGroup numbers a new group.
+func (p *parser) openGroup(text []rune) int {
 	group := len(p.groups)
 	if group > p.limits.Groups {
 		p.stop(Limit, "too many groups")
@@ -93,7 +93,7 @@ func (p *parser) open(text []rune) int {
 		return group
 	}
 	if was, ok := p.lookup(text); ok {
-		p.fail("redefinition of group name "+quoted(text)+" as group "+strconv.Itoa(group)+
+		p.syntaxError("redefinition of group name "+quoted(text)+" as group "+strconv.Itoa(group)+
 			"; was group "+strconv.Itoa(was), len(text)+1)
 		return group
 	}
@@ -124,9 +124,9 @@ func (p *parser) extension(sc *scope) (*node, bool) {
 		group, ok := p.lookup(text)
 		switch {
 		case !ok:
-			p.fail("unknown group name "+quoted(text), len(text)+1)
+			p.syntaxError("unknown group name "+quoted(text), len(text)+1)
 		case p.groups[group] == nil:
-			p.fail("cannot refer to an open group", len(text)+1)
+			p.syntaxError("cannot refer to an open group", len(text)+1)
 		default:
 			p.checkLookbehind(group)
 		}
@@ -134,9 +134,9 @@ func (p *parser) extension(sc *scope) (*node, bool) {
 	}
 	char := p.get()
 	if char.n == 0 {
-		p.fail("unexpected end of pattern", 0)
+		p.syntaxError("unexpected end of pattern", 0)
 	}
-	p.fail("unknown extension ?P"+char.String(), char.n+2)
+	p.syntaxError("unknown extension ?P"+char.String(), char.n+2)
 	return nil, true
 }
 
@@ -144,7 +144,7 @@ func (p *parser) comment(start int) {
 	// Paid: by patternOf in lib, 22 cycles a character; each round takes one.
 	for p.err == nil {
 		if p.next.n == 0 {
-			p.fail("missing ), unterminated comment", p.tell()-start)
+			p.syntaxError("missing ), unterminated comment", p.offset()-start)
 			return
 		}
 		if p.get().is(')') {
@@ -153,18 +153,18 @@ func (p *parser) comment(start int) {
 	}
 }
 
-// look reads an assertion about what follows or precedes.
-func (p *parser) look(char token, verbose bool, nested, start int) *node {
+// lookaround reads an assertion about what follows or precedes.
+func (p *parser) lookaround(char token, verbose bool, nested, start int) *node {
 	n := &node{kind: nLook}
 	outer := p.lookbehind
 	if char.is('<') {
 		char = p.get()
 		switch {
 		case char.n == 0:
-			p.fail("unexpected end of pattern", 0)
+			p.syntaxError("unexpected end of pattern", 0)
 			return nil
 		case !char.is('=') && !char.is('!'):
-			p.fail("unknown extension ?<"+char.String(), char.n+2)
+			p.syntaxError("unknown extension ?<"+char.String(), char.n+2)
 			return nil
 		}
 		n.behind = true
@@ -176,7 +176,7 @@ func (p *parser) look(char token, verbose bool, nested, start int) *node {
 	n.subs = []*sequence{p.alternatives(verbose, nested+1)}
 	p.lookbehind = outer
 	if !p.match(')') {
-		p.fail("missing ), unterminated subpattern", p.tell()-start)
+		p.syntaxError("missing ), unterminated subpattern", p.offset()-start)
 		return nil
 	}
 	return n
@@ -188,9 +188,9 @@ func (p *parser) checkLookbehind(group int) {
 	switch {
 	case p.lookbehind == 0:
 	case group >= len(p.groups) || p.groups[group] == nil:
-		p.fail("cannot refer to an open group", 0)
+		p.syntaxError("cannot refer to an open group", 0)
 	case group >= p.lookbehind:
-		p.fail("cannot refer to group defined in the same lookbehind subpattern", 0)
+		p.syntaxError("cannot refer to group defined in the same lookbehind subpattern", 0)
 	}
 }
 
@@ -208,11 +208,11 @@ func (p *parser) conditional(verbose bool, nested, start int) *node {
 	if p.match('|') {
 		n.subs = append(n.subs, p.sequence(verbose, nested+1, false))
 		if p.next.is('|') {
-			p.fail("conditional backref with more than two branches", 0)
+			p.syntaxError("conditional backref with more than two branches", 0)
 		}
 	}
 	if !p.match(')') {
-		p.fail("missing ), unterminated subpattern", p.tell()-start)
+		p.syntaxError("missing ), unterminated subpattern", p.offset()-start)
 		return nil
 	}
 	return n
@@ -227,20 +227,20 @@ func (p *parser) condition() int {
 	if isIdentifier(text) {
 		group, ok := p.lookup(text)
 		if !ok {
-			p.fail("unknown group name "+quoted(text), len(text)+1)
+			p.syntaxError("unknown group name "+quoted(text), len(text)+1)
 		}
 		return group
 	}
 	group, ok := number(text)
 	switch {
 	case !ok:
-		p.fail("bad character in group name "+quoted(text), len(text)+1)
+		p.syntaxError("bad character in group name "+quoted(text), len(text)+1)
 	case group == 0:
-		p.fail("bad group number", len(text)+1)
+		p.syntaxError("bad group number", len(text)+1)
 	case group >= maxGroups:
-		p.fail("invalid group reference "+strconv.Itoa(group), len(text)+1)
+		p.syntaxError("invalid group reference "+strconv.Itoa(group), len(text)+1)
 	default:
-		p.refs = append(p.refs, forward{group, p.tell() - len(text) - 1})
+		p.refs = append(p.refs, forward{group, p.offset() - len(text) - 1})
 	}
 	return group
 }

@@ -18,13 +18,13 @@ func (p *Program) Scan(s *Subject, pos, endpos int) *Scanner {
 
 // Next finds the next match anywhere after the last. After an error or no match
 // there are no more.
-func (sc *Scanner) Next(b *Budget) (Groups, bool, error) { return sc.next(anywhere, b) }
+func (sc *Scanner) Next(b *Budget) (Groups, bool, error) { return sc.scanNext(anywhere, b) }
 
 // NextAdjacent finds a match that begins where the last ended: the match method
 // of Python's scanner.
-func (sc *Scanner) NextAdjacent(b *Budget) (Groups, bool, error) { return sc.next(prefixed, b) }
+func (sc *Scanner) NextAdjacent(b *Budget) (Groups, bool, error) { return sc.scanNext(prefixed, b) }
 
-func (sc *Scanner) next(how manner, b *Budget) (Groups, bool, error) {
+func (sc *Scanner) scanNext(how manner, b *Budget) (Groups, bool, error) {
 	if sc.p == nil {
 		return Groups{}, false, nil
 	}

@@ -64,7 +64,7 @@ func (t *replacer) flush() {
 
 func (t *replacer) group(group, offset int) {
 	if group > t.p.groups {
-		t.fail("invalid group reference "+strconv.Itoa(group), offset)
+		t.syntaxError("invalid group reference "+strconv.Itoa(group), offset)
 		return
 	}
 	t.flush()
@@ -76,7 +76,7 @@ func (t *replacer) escape(this token) {
 	lit, simple := simpleEscape(c)
 	switch {
 	case c == 'g':
-		t.named()
+		t.namedGroup()
 	case c == '0':
 		t.literal = append(t.literal, octal(t.getWhile(2, isOctal))&0xff)
 	case isDigit(c):
@@ -84,7 +84,7 @@ func (t *replacer) escape(this token) {
 	case simple:
 		t.literal = append(t.literal, lit)
 	case isLetter(c):
-		t.fail(`bad escape \`+string(c), 2)
+		t.syntaxError(`bad escape \`+string(c), 2)
 	default:
 		t.literal = append(t.literal, '\\', c)
 	}
@@ -99,7 +99,7 @@ func (t *replacer) numbered(c rune) {
 			text += string(t.get().c)
 			v := octal(text)
 			if v > 0o377 {
-				t.fail(`octal escape value \`+text+" outside of range 0-0o377", len(text)+1)
+				t.syntaxError(`octal escape value \`+text+" outside of range 0-0o377", len(text)+1)
 			}
 			t.literal = append(t.literal, v)
 			return
@@ -109,10 +109,10 @@ func (t *replacer) numbered(c rune) {
 	t.group(group, len(text))
 }
 
-// named reads \g<name> after its letter.
-func (t *replacer) named() {
+// namedGroup reads \g<name> after its letter.
+func (t *replacer) namedGroup() {
 	if !t.match('<') {
-		t.fail("missing <", 0)
+		t.syntaxError("missing <", 0)
 		return
 	}
 	text := t.getUntil('>', "group name")
@@ -131,7 +131,7 @@ func (t *replacer) named() {
 	group, ok := number(text)
 	switch {
 	case !ok:
-		t.fail("bad character in group name "+quoted(text), len(text)+1)
+		t.syntaxError("bad character in group name "+quoted(text), len(text)+1)
 	default:
 		t.group(group, len(text)+1)
 	}

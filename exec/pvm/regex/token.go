@@ -96,12 +96,12 @@ func (t *tokenizer) getUntil(terminator rune, name string) []rune {
 		case t.err != nil:
 			return nil
 		case c.n == 0 && len(result) == 0:
-			t.fail("missing "+name, 0)
+			t.syntaxError("missing "+name, 0)
 		case c.n == 0:
-			t.fail("missing "+string(terminator)+", unterminated name", len(result))
+			t.syntaxError("missing "+string(terminator)+", unterminated name", len(result))
 		case c.is(terminator):
 			if len(result) == 0 {
-				t.fail("missing "+name, 1)
+				t.syntaxError("missing "+name, 1)
 			}
 			return result
 		default:
@@ -111,22 +111,22 @@ func (t *tokenizer) getUntil(terminator rune, name string) []rune {
 	return nil
 }
 
-func (t *tokenizer) tell() int { return t.index - t.next.n }
+func (t *tokenizer) offset() int { return t.index - t.next.n }
 
 func (t *tokenizer) seek(index int) {
 	t.index = index
 	t.advance()
 }
 
-// fail records a syntax error offset characters back, unless there is one.
-func (t *tokenizer) fail(msg string, offset int) {
+// syntaxError records a syntax error offset characters back, unless there is one.
+func (t *tokenizer) syntaxError(msg string, offset int) {
 	if t.err != nil {
 		return
 	}
 	if t.bytes {
 		msg = backslashed(msg)
 	}
-	t.err = errorAt(msg, t.text, t.tell()-offset)
+	t.err = errorAt(msg, t.text, t.offset()-offset)
 	t.next = token{}
 }
 
@@ -140,7 +140,7 @@ func (t *tokenizer) stop(kind Kind, msg string) {
 
 func (t *tokenizer) checkGroupName(name []rune, offset int) {
 	if !isIdentifier(name) {
-		t.fail("bad character in group name "+quoted(name), len(name)+offset)
+		t.syntaxError("bad character in group name "+quoted(name), len(name)+offset)
 	}
 }
 

@@ -87,15 +87,15 @@ func (b *builder) namedExpr(e *syntax.NamedExpr) {
 		b.failf(e.Pos, "assignment expression cannot be used in a comprehension iterable expression")
 	}
 	if target, ok := e.Target.(*syntax.Name); ok && b.cur.Kind.IsComprehension() {
-		b.extend(target)
+		b.bindOutside(target)
 	}
 	b.expr(e.Value)
 	b.expr(e.Target)
 }
 
-// extend gives the target of a named expression inside comprehensions to the
+// bindOutside gives the target of a named expression inside comprehensions to the
 // function or module around them (PEP 572).
-func (b *builder) extend(target *syntax.Name) {
+func (b *builder) bindOutside(target *syntax.Name) {
 	at, long := target.Pos, b.mangle(target.Pos, target.ID)
 	// Bounded: by 200 nested brackets, a look-up each; long names are bounded by scope.mangled_bytes (ADR 166).
 	for s := b.cur; s != nil; s = s.Parent {

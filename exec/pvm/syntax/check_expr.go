@@ -140,7 +140,7 @@ func (c *checker) namedExpr(e *NamedExpr) {
 	}
 	target := e.Target.(*Name)
 	if c.scope.kind == comprehensionScope {
-		c.extend(e.Pos, target.ID)
+		c.bindOutside(e.Pos, target.ID)
 	}
 	c.exprs(e.Value, e.Target)
 }

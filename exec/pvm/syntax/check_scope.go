@@ -206,9 +206,9 @@ func (c *checker) bound(s *scope, d *declared) bool {
 	return false
 }
 
-// extend gives the target of a named expression inside comprehensions to the
+// bindOutside gives the target of a named expression inside comprehensions to the
 // scope around them (PEP 572).
-func (c *checker) extend(at Pos, name string) {
+func (c *checker) bindOutside(at Pos, name string) {
 	full := c.mangle(at, name)
 	// Bounded: by 200 nested brackets and 100 levels of indentation, a look-up each; MangledBytes bounds long names (ADR 166).
 	for s := c.scope; s != nil; s = s.parent {

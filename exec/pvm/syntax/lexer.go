@@ -198,7 +198,7 @@ func (l *lexer) logicalLine() bool {
 			l.newline()
 			return l.emit(tokNewline, start, pos)
 		default:
-			if !l.next(c) {
+			if !l.lexToken(c) {
 				return false
 			}
 		}
@@ -243,8 +243,8 @@ func (l *lexer) continuation() bool {
 	return true
 }
 
-// next makes the token that begins with c.
-func (l *lexer) next(c byte) bool {
+// lexToken makes the token that begins with c.
+func (l *lexer) lexToken(c byte) bool {
 	switch {
 	case c == '"' || c == '\'':
 		return l.text(l.at)
