@@ -95,7 +95,7 @@ func (b *block) begin(n int) (err error) {
 
 // finish does what comes after the transactions.
 func (b *block) finish() error {
-	if err := b.deliver(); err != nil {
+	if err := b.deliverWaiting(); err != nil {
 		return err
 	}
 	if err := b.fireTimers(); err != nil {
@@ -107,7 +107,7 @@ func (b *block) finish() error {
 	if err := b.rentBlock().End(b.parent); err != nil {
 		return &Fault{"close the rent of the block", err}
 	}
-	if err := b.meter.count(b.state); err != nil {
+	if err := b.meter.addWrites(b.state); err != nil {
 		return &Fault{"count the state", err}
 	}
 	b.writeEvents()

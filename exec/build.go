@@ -33,7 +33,7 @@ func (s *unreserved) add(u chain.Usage) {
 	s.cells += int64(u.Cells)
 }
 
-func (s *unreserved) take(u chain.Usage) {
+func (s *unreserved) subtract(u chain.Usage) {
 	s.cycles -= int64(u.Cycles)
 	s.cells -= int64(u.Cells)
 }
@@ -204,10 +204,10 @@ func (v *Builder) Keep(i int) {
 	r := v.steps.b.result.Receipts
 	used := chain.Usage{Cycles: r[len(r)-1].CyclesUsed, Cells: r[len(r)-1].CellsUsed}
 	if v.sel.IsOvercommitted(i) {
-		v.unreserved.take(used)
+		v.unreserved.subtract(used)
 	} else if c, ok := counted(v.sel, i); ok {
 		v.unreserved.add(c)
-		v.unreserved.take(used)
+		v.unreserved.subtract(used)
 	}
 }
 

@@ -28,10 +28,10 @@ const turnsPerEntry = 8
 // as many that are passed.
 const turnLooks = 2 * turnItems
 
-// deliver hands out messages that waited, within what the transactions left of the
+// deliverWaiting hands out messages that waited, within what the transactions left of the
 // block's space: their origins in turn, of each one receiver (resolution 11.21; package
 // mailbox). What is delivered was paid for by the run that sent it.
-func (b *block) deliver() error {
+func (b *block) deliverWaiting() error {
 	p := &b.in.Params.Actor
 	if err := mailbox.Wake(b.state, b.in.Height, p.MailboxBlockReceivers/turnsPerWake); err != nil {
 		return &Fault{"wake those who wait in vain", err}
@@ -47,7 +47,7 @@ func (b *block) deliver() error {
 		if over || left == 0 {
 			break
 		}
-		n, full, err := b.turn(min(left, turnItems))
+		n, full, err := b.dealTurn(min(left, turnItems))
 		if err != nil || full {
 			return err
 		}
@@ -130,9 +130,9 @@ func (b *block) letIn(r *round, n uint64) (err error) {
 	return nil
 }
 
-// turn deals the turn of the origin whose it is: at most so many messages end in it.
+// dealTurn deals the turn of the origin whose it is: at most so many messages end in it.
 // Where the block is full before anything came of it the turn is not over.
-func (b *block) turn(most uint64) (n uint64, full bool, err error) {
+func (b *block) dealTurn(most uint64) (n uint64, full bool, err error) {
 	origin, ok, err := mailbox.Turn(b.state)
 	if err != nil || !ok {
 		return 0, true, fault("read the turn", err)
@@ -201,7 +201,7 @@ func (b *block) serve(to chain.Address, most uint64) (n uint64, ready chain.Heig
 	passed := uint64(0) // in a row
 	// Bounded: by turnLooks, eight.
 	for looks := 0; looks < turnLooks && n < most; looks++ {
-		at, senders, full, err := b.next(to)
+		at, senders, full, err := b.deliverNext(to)
 		if err != nil || full {
 			return n, ready, full, err
 		}
@@ -219,11 +219,11 @@ func (b *block) serve(to chain.Address, most uint64) (n uint64, ready chain.Heig
 	return n, ready, false, nil
 }
 
-// next delivers the message whose turn it is before a receiver, if its receiver is
+// deliverNext delivers the message whose turn it is before a receiver, if its receiver is
 // ready for it. If not, its sender's turn passes: a message that reserves more than its
 // receiver has left holds up nobody else's. at is then the height at which it can go, and
 // senders is how many take turns there.
-func (b *block) next(to chain.Address) (at chain.Height, senders uint64, full bool, err error) {
+func (b *block) deliverNext(to chain.Address) (at chain.Height, senders uint64, full bool, err error) {
 	it, err := mailbox.Peek(b.state, to)
 	if err != nil || it == nil {
 		return b.in.Height + 1, 0, false, fault("read a mailbox", err)

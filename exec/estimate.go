@@ -63,7 +63,7 @@ func Estimate(view state.View, in Inputs, sender chain.Address, tx chain.Tx) (Es
 	if err := lend(view, &from, reserved, spendable); err != nil {
 		return Estimation{}, err
 	}
-	if ins, err = b.judge(vtx, &from); err != nil {
+	if ins, err = b.classify(vtx, &from); err != nil {
 		if errors.As(err, new(*Fault)) {
 			return Estimation{}, err
 		}

@@ -185,7 +185,7 @@ var faultSites = []struct{ reason, sites string }{
 			exec/governance: ByNumber ErrRecord
 			exec/mailbox: Due ErrRecord, Open ErrRecord, Peek ErrRecord, Pop ErrRecord, TakeDue ErrRecord, first ErrRecord, firstDue ErrRecord
 			exec/mailbox: readItemAt ErrRecord, settle ErrRecord, takeLast ErrRecord
-			exec/entitlements: at ErrRecord, byRole ErrRecord, drop ErrRecord, listed ErrRecord, wayAt ErrRecord
+			exec/entitlements: at ErrRecord, byRole ErrRecord, removeAt ErrRecord, listed ErrRecord, wayAt ErrRecord
 			exec/rent: pending ErrRecord
 			exec/staking: ReadConviction ErrNoConviction
 			exec/timers: DropAll ErrRecord, insert ErrRecord, load ErrRecord, loadLink ErrRecord, move ErrRecord
@@ -197,7 +197,7 @@ var faultSites = []struct{ reason, sites string }{
 		"the sum of all balances, and of all that is burned and issued, is the supply, which has 64 bits; the estimates lend no more than what the supply leaves", `
 			exec: Burn ErrMoney, beginRent ErrMoney, complete ErrMoney, write ErrMoney
 			exec/funds: Issue ErrMoney
-			exec/staking: Reward ErrMoney*2, settle ErrMoney
+			exec/staking: Reward ErrMoney*2, bookBlock ErrMoney
 			exec/parallel: beside exec.Fault
 			exec/rent: burn Errorf
 		`,
@@ -211,12 +211,12 @@ var faultSites = []struct{ reason, sites string }{
 		"wraps what a callee could not read, or a contradiction that stands in this list at its own place; verdicts were taken out before", `
 			exec: Estimate Fault*3, LeftOf Fault
 			exec: account Fault, askAgents Fault*4, askAgents fault*2, execute Fault*2, beginRent Fault*2, beginRent fault
-			exec: begin Fault, complete Fault, credit Fault, deliver Fault*2, deploy Fault, deploy fault, fault Fault, finish Fault*3
+			exec: begin Fault, complete Fault, credit Fault, deliverWaiting Fault*2, deploy Fault, deploy fault, fault Fault, finish Fault*3
 			exec: StateMeter Fault, founding Fault
 			exec: fireTimers fault*4
-			exec: judge Fault, judgeActor Fault, Target Fault, message Fault, message fault, next fault*5
+			exec: classify Fault, judgeActor Fault, Target Fault, message Fault, message fault, deliverNext fault*5
 			exec: instruct fault, lend Fault, selectTimers Fault*2, selectTimers fault
-			exec: takeUp fault*2, transfer Fault, transfer fault, turn fault*3, write Fault
+			exec: takeUp fault*2, transfer Fault, transfer fault, dealTurn fault*3, write Fault
 			exec/actor: Growth Errorf, deliver Errorf
 			exec/rent: Begin Errorf
 		`,
@@ -242,7 +242,7 @@ var faultSites = []struct{ reason, sites string }{
 	{
 		"metadata of accounts is written by the genesis, whose locks Check has parsed, and by this package for a dormant actor; nothing else sets it", `
 			exec/funds: Spendable Errorf, Spendable rent.ParseMeta
-			exec/rent: look stored.RecordOf, moved stored.RecordOf
+			exec/rent: readAccount stored.RecordOf, moved stored.RecordOf
 			state/rent: dormant Errorf, dormant ParseMeta, parseRecord ErrRecord*3
 		`,
 	},

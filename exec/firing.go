@@ -250,7 +250,7 @@ func (b *block) unfunded(t *timers.Timer) error {
 	if last := since + chain.Height(p.MaxUnfundedDeferrals); c.Height < last {
 		return timers.Postpone(b.state, c, t, min(c.Height+chain.Height(p.RebidDeferrals), last), true)
 	}
-	return b.end(t.ID, eventTimerUnfunded)
+	return b.endTimer(t.ID, eventTimerUnfunded)
 }
 
 // fireTimers runs the chosen timers in their order, after the transactions and
@@ -388,13 +388,13 @@ func (b *block) rearm(t *timers.Timer) error {
 	err = timers.Pay(purse{b}, t.Actor, bill)
 	if errors.Is(err, funds.ErrShort) {
 		b.state.Revert(before)
-		return b.end(t.ID, eventIntervalEnded)
+		return b.endTimer(t.ID, eventIntervalEnded)
 	}
 	return err
 }
 
-// end ends a timer that cannot pay, and says so.
-func (b *block) end(id timers.ID, event string) error {
+// endTimer ends a timer that cannot pay, and says so.
+func (b *block) endTimer(id timers.ID, event string) error {
 	t, err := timers.Load(b.state, id)
 	if err != nil || t == nil {
 		return err

@@ -43,7 +43,7 @@ func measureGenesis(d *state.Delta) error {
 		}
 	}
 	var m Meter
-	if err := m.count(o); err != nil {
+	if err := m.addWrites(o); err != nil {
 		return err
 	}
 	d.SetStorage(chain.AddrTreasury, meterKey(), m.encode())

@@ -67,8 +67,8 @@ func (m *Meter) encode() []byte {
 	return b
 }
 
-// count adds what the writes of an overlay change, with the meter's own record.
-func (m *Meter) count(o *state.Overlay) error {
+// addWrites adds what the writes of an overlay change, with the meter's own record.
+func (m *Meter) addWrites(o *state.Overlay) error {
 	o.SetStorage(chain.AddrTreasury, meterKey(), m.encode()) // of its final length
 	g, err := o.Growth()
 	if err != nil {

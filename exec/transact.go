@@ -35,7 +35,7 @@ func (b *block) execute(index int, tx *chain.VerifiedTx) (a Execution, err error
 	if err != nil {
 		return a, err
 	}
-	ins, err := b.judge(tx, &sender)
+	ins, err := b.classify(tx, &sender)
 	if err != nil {
 		if errors.As(err, new(*Fault)) {
 			return a, err
@@ -67,9 +67,9 @@ func (b *block) execute(index int, tx *chain.VerifiedTx) (a Execution, err error
 	return a, b.credit(tx.Sender, refund)
 }
 
-// judge says what the transaction is, or why it may not stand here. A [*Fault]
+// classify says what the transaction is, or why it may not stand here. A [*Fault]
 // says that this node cannot tell.
-func (b *block) judge(tx *chain.VerifiedTx, sender *state.Account) (chain.Instruction, error) {
+func (b *block) classify(tx *chain.VerifiedTx, sender *state.Account) (chain.Instruction, error) {
 	if b.budget != nil && tx.Lane < b.lane {
 		return chain.Instruction{}, fmt.Errorf("%w: %v after %v", ErrLaneOrder, tx.Lane, b.lane)
 	}
@@ -154,8 +154,8 @@ func (b *block) run(ins chain.Instruction, tx *chain.VerifiedTx, intrinsic chain
 	return b.instruct(ins, tx, limit)
 }
 
-// start begins a run for a transaction.
-func (b *block) start(tx *chain.VerifiedTx, limit chain.Usage) *actor.Run {
+// startRun begins a run for a transaction.
+func (b *block) startRun(tx *chain.VerifiedTx, limit chain.Usage) *actor.Run {
 	return actor.NewRun(b.actors, b.state, b.in.Engine, actor.Start{
 		Origin: tx.Sender, ID: tx.Hash, Cycles: limit.Cycles, Cells: limit.Cells, Warm: b.warm, Explain: b.explain,
 	})
@@ -168,7 +168,7 @@ func (b *block) deploy(tx *chain.VerifiedTx, limit chain.Usage) (actor.Outcome, 
 		return actor.Outcome{}, &Fault{"read a payload that was judged", err}
 	}
 	d.Creator, d.Value = tx.Sender, tx.Tx.Value
-	out, err := b.start(tx, limit).Deploy(&d)
+	out, err := b.startRun(tx, limit).Deploy(&d)
 	return out, fault("deploy", err)
 }
 
@@ -178,7 +178,7 @@ func (b *block) message(tx *chain.VerifiedTx, limit chain.Usage) (actor.Outcome,
 	if err != nil {
 		return actor.Outcome{}, &Fault{"read a payload that was judged", err}
 	}
-	out, err := b.start(tx, limit).First(actor.Envelope{From: tx.Sender, To: *tx.Tx.To, Handler: handler, Payload: arg, Value: tx.Tx.Value})
+	out, err := b.startRun(tx, limit).First(actor.Envelope{From: tx.Sender, To: *tx.Tx.To, Handler: handler, Payload: arg, Value: tx.Tx.Value})
 	return out, fault("run a message", err)
 }
 

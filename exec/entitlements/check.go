@@ -22,7 +22,7 @@ func (b *Book) way(id chain.Hash, g *Grant) ([]step, error) { return wayAt(b.Sta
 func wayAt(v Reader, h chain.Height, id chain.Hash, g *Grant) (out []step, err error) {
 	// Bounded: by MaxDepth, five.
 	for range MaxDepth + 1 {
-		if g == nil || !g.Constraints.open(h) {
+		if g == nil || !g.Constraints.inForce(h) {
 			return nil, nil
 		}
 		if out = append(out, step{id, g}); g.Parent == nil {
@@ -67,28 +67,28 @@ func wildcards(s Scope, a Action) [4]pair {
 // Check reports whether an address may do something: by a grant in force that is
 // not used up, or by a role. It uses nothing (CIP-2 §7.3).
 func (b *Book) Check(grantee chain.Address, s Scope, a Action) (bool, error) {
-	_, ok, err := b.find(grantee, s, a, nil)
+	_, ok, err := b.firstPermit(grantee, s, a, nil)
 	return ok, err
 }
 
 // Use is Check for a use of so much: grants that bound their uses count it, with
 // all that they were delegated from.
 func (b *Book) Use(grantee chain.Address, s Scope, a Action, amount uint64) (bool, error) {
-	way, ok, err := b.find(grantee, s, a, &amount)
+	way, ok, err := b.firstPermit(grantee, s, a, &amount)
 	if err != nil || !ok {
 		return false, err
 	}
 	// Bounded: by MaxDepth, five.
 	for _, w := range way {
-		w.grant.count(b.Height, amount)
+		w.grant.countUse(b.Height, amount)
 		b.write(w.id, w.grant)
 	}
 	return true, nil
 }
 
-// find returns the way of the first grant that permits; roles have none. What has
+// firstPermit returns the way of the first grant that permits; roles have none. What has
 // expired is dropped.
-func (b *Book) find(grantee chain.Address, s Scope, a Action, amount *uint64) ([]step, bool, error) {
+func (b *Book) firstPermit(grantee chain.Address, s Scope, a Action, amount *uint64) ([]step, bool, error) {
 	// Bounded: by four pairs.
 	for _, w := range wildcards(s, a) {
 		ids, err := idsAt(b.State, matchKey(grantee, w.scope, w.action))
@@ -178,8 +178,8 @@ func (g *Grant) window(h chain.Height) chain.Height {
 	return g.RateFrom
 }
 
-// count notes a use.
-func (g *Grant) count(h chain.Height, amount uint64) {
+// countUse notes a use.
+func (g *Grant) countUse(h chain.Height, amount uint64) {
 	g.Used = saturating(g.Used, 1)
 	g.AmountUsed = saturating(g.AmountUsed, amount)
 	if g.Constraints.Rate == nil {

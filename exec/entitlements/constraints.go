@@ -165,8 +165,8 @@ func (c *Constraints) check() error {
 // expired reports whether the grant has ended before block h.
 func (c *Constraints) expired(h chain.Height) bool { return c.Until != 0 && h > c.Until }
 
-// open reports whether block h is within the grant's time.
-func (c *Constraints) open(h chain.Height) bool { return h >= c.From && !c.expired(h) }
+// inForce reports whether block h is within the grant's time.
+func (c *Constraints) inForce(h chain.Height) bool { return h >= c.From && !c.expired(h) }
 
 // within reports whether a grant under c allows nothing that one under p does not,
 // and can be delegated less far: what a delegation must be (CIP-2 §7.2).

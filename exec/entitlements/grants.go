@@ -153,7 +153,7 @@ func (b *Book) Revoke(by chain.Address, id chain.Hash) (chain.Event, error) {
 
 // remove takes a grant out of all lists.
 func (b *Book) remove(id chain.Hash, g *Grant) error {
-	moved, err := grantsOf.drop(b.State, g.Grantee, g.Slot)
+	moved, err := grantsOf.removeAt(b.State, g.Grantee, g.Slot)
 	if err != nil {
 		return err
 	}

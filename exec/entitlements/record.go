@@ -110,8 +110,8 @@ func (l list) rowKey(a chain.Address, n uint64) state.StorageKey {
 	return key(l.table, a[:], binary.BigEndian.AppendUint64(nil, n))
 }
 
-// count returns the length of the list.
-func (l list) count(v Reader, a chain.Address) (uint64, error) {
+// length returns the length of the list.
+func (l list) length(v Reader, a chain.Address) (uint64, error) {
 	c, err := counts(v, a)
 	return c[l.field], err
 }
@@ -141,9 +141,9 @@ func (l list) push(o *state.Overlay, a chain.Address, id chain.Hash) (uint64, er
 	return n, nil
 }
 
-// drop takes the n-th id out and puts the last one in its place, which it
+// removeAt takes the n-th id out and puts the last one in its place, which it
 // returns; it is the zero hash when the last was the n-th.
-func (l list) drop(o *state.Overlay, a chain.Address, n uint64) (moved chain.Hash, err error) {
+func (l list) removeAt(o *state.Overlay, a chain.Address, n uint64) (moved chain.Hash, err error) {
 	c, err := counts(o, a)
 	if err != nil {
 		return moved, err
@@ -229,7 +229,7 @@ func Grants(v Reader, a chain.Address) ([]chain.Hash, error) { return grantsOf.a
 func Roles(v Reader, a chain.Address) ([]chain.Hash, error) { return rolesOf.all(v, a) }
 
 func (l list) all(v Reader, a chain.Address) ([]chain.Hash, error) {
-	n, err := l.count(v, a)
+	n, err := l.length(v, a)
 	if err != nil {
 		return nil, err
 	}

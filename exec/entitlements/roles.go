@@ -126,7 +126,7 @@ func (b *Book) RevokeRole(by chain.Address, id chain.Hash, from chain.Address) (
 	if err != nil {
 		return chain.Event{}, err
 	}
-	moved, err := rolesOf.drop(b.State, from, slot)
+	moved, err := rolesOf.removeAt(b.State, from, slot)
 	if err != nil {
 		return chain.Event{}, err
 	}
@@ -183,7 +183,7 @@ func (b *Book) byRole(a chain.Address, s Scope, act Action) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		if role.Constraints.open(b.Height) && role.covers(s, act) {
+		if role.Constraints.inForce(b.Height) && role.covers(s, act) {
 			return true, nil
 		}
 	}

@@ -51,8 +51,8 @@ type Book struct {
 	Overwritten uint64
 }
 
-// look pays for reading and checking so many bytes, before it is done.
-func (b *Book) look(bytes int) error {
+// payForReading pays for reading and checking so many bytes, before it is done.
+func (b *Book) payForReading(bytes int) error {
 	price := chain.Cycles(bytes) * b.Params.API.ManifestByteCycles
 	if price > b.Cycles {
 		b.Cycles = 0
@@ -87,7 +87,7 @@ func (b *Book) Propose(member chain.Address, action []byte, emergency bool) (cha
 	if !b.member(member) {
 		return chain.Hash{}, nil, ErrMember
 	}
-	if err := b.look(len(action)); err != nil {
+	if err := b.payForReading(len(action)); err != nil {
 		return chain.Hash{}, nil, err
 	}
 	a, err := ParseAction(action)
@@ -117,7 +117,7 @@ func (b *Book) Propose(member chain.Address, action []byte, emergency bool) (cha
 // Approve adds a member's approval. The one that makes them enough starts the
 // timelock.
 func (b *Book) Approve(member chain.Address, id chain.Hash) ([]chain.Event, error) {
-	p, err := b.open(member, id)
+	p, err := b.openProposal(member, id)
 	if err != nil {
 		return nil, err
 	}
@@ -151,7 +151,7 @@ func (b *Book) approve(id chain.Hash, p *Proposal, member chain.Address) (chain.
 
 // Execute carries a proposal out.
 func (b *Book) Execute(member chain.Address, id chain.Hash) (Effect, []chain.Event, error) {
-	p, err := b.open(member, id)
+	p, err := b.openProposal(member, id)
 	if err != nil {
 		return Effect{}, nil, err
 	}
@@ -161,7 +161,7 @@ func (b *Book) Execute(member chain.Address, id chain.Hash) (Effect, []chain.Eve
 	case b.Height < p.Ready:
 		return Effect{}, nil, fmt.Errorf("%w: the timelock runs to block %d", ErrState, p.Ready)
 	}
-	if err := b.look(len(p.Action)); err != nil {
+	if err := b.payForReading(len(p.Action)); err != nil {
 		return Effect{}, nil, err
 	}
 	a, err := ParseAction(p.Action)
@@ -191,8 +191,8 @@ func (b *Book) Execute(member chain.Address, id chain.Hash) (Effect, []chain.Eve
 	return effect, []chain.Event{done}, nil
 }
 
-// open returns a proposal that was not carried out.
-func (b *Book) open(member chain.Address, id chain.Hash) (*Proposal, error) {
+// openProposal returns a proposal that was not carried out.
+func (b *Book) openProposal(member chain.Address, id chain.Hash) (*Proposal, error) {
 	if !b.member(member) {
 		return nil, ErrMember
 	}
@@ -232,7 +232,7 @@ func (b *Book) settings(a *Action) ([]params.KeptSetting, error) {
 	}
 	was, err := b.State.Storage(chain.AddrGovernance, settingsKey())
 	if err == nil {
-		err = b.look(len(was))
+		err = b.payForReading(len(was))
 	}
 	if err != nil {
 		return nil, err

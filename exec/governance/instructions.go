@@ -50,7 +50,7 @@ func Instructions(carry Carrier) service.Table {
 				case res.done.Failed != nil:
 					return nil, res.done.Failed
 				}
-				return res.answer, b.settle(c, &res)
+				return res.answer, b.chargeInstruction(c, &res)
 			},
 		}
 	}
@@ -61,10 +61,10 @@ func Instructions(carry Carrier) service.Table {
 
 var errValue = verdict.New(verdict.Argument, "the instruction takes no value")
 
-// settle charges an instruction for its events and for what it has written. Its members are
+// chargeInstruction charges an instruction for its events and for what it has written. Its members are
 // few and can raise the limit of a full state, so that it costs them what it costs on a
 // young chain (ADR 88).
-func (b *Book) settle(c *service.Call, res *result) error {
+func (b *Book) chargeInstruction(c *service.Call, res *result) error {
 	growth, err := c.Run.Growth()
 	if err != nil {
 		return err

@@ -36,7 +36,7 @@ func Push(o *state.Overlay, it *Item, most uint64) error {
 		}
 	}
 	if !flows {
-		if err := sendersOf(it.To).enter(o, it.From); err != nil {
+		if err := sendersOf(it.To).enqueue(o, it.From); err != nil {
 			return err
 		}
 	}

@@ -24,8 +24,8 @@ func (c circle) len(v state.View) (uint64, error) {
 	return s.len(), err
 }
 
-// enter puts an address at the end.
-func (c circle) enter(o *state.Overlay, a chain.Address) error {
+// enqueue puts an address at the end.
+func (c circle) enqueue(o *state.Overlay, a chain.Address) error {
 	s, _, err := readSpan(o, c.headKey())
 	if err != nil {
 		return err

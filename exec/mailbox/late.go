@@ -67,7 +67,7 @@ func await(o *state.Overlay, now, h chain.Height, origin chain.Address) error {
 	if err := expect(o, clockKey(), now); err != nil {
 		return err
 	}
-	return originsAt(h).enter(o, origin)
+	return originsAt(h).enqueue(o, origin)
 }
 
 // Release puts the origins into the ring that have something deferred to height h or

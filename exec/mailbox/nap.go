@@ -59,7 +59,7 @@ func wakeAt(o *state.Overlay, now, h chain.Height, origin chain.Address) error {
 	if err := expect(o, napClockKey(), now); err != nil {
 		return err
 	}
-	return nappersAt(h).enter(o, origin)
+	return nappersAt(h).enqueue(o, origin)
 }
 
 // Wake puts origins into the ring whose naps end at height h or one before it, at most so

@@ -28,7 +28,7 @@ func join(o *state.Overlay, origin chain.Address) error {
 		return err
 	}
 	o.SetStorage(chain.AddrMailbox, memberKey(origin), cbor.AppendUint(nil, 1))
-	return ring().enter(o, origin)
+	return ring().enqueue(o, origin)
 }
 
 // owe notes one more item that an origin has paid and that waits for a receiver.
@@ -41,7 +41,7 @@ func owe(o *state.Overlay, origin, to chain.Address) error {
 	if stands {
 		return nil
 	}
-	if err := receiversOf(origin).enter(o, to); err != nil {
+	if err := receiversOf(origin).enqueue(o, to); err != nil {
 		return err
 	}
 	return join(o, origin)

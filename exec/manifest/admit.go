@@ -78,7 +78,7 @@ func (g Grants) Check(p *params.Params, h chain.Height) error {
 		case !ok:
 			return refuse(chain.CodeManifest, "no entitlement %q", g[i].ID)
 		}
-		if err := g[i].check(&entry, p); err != nil {
+		if err := g[i].checkParams(&entry, p); err != nil {
 			return err
 		}
 	}
@@ -88,8 +88,8 @@ func (g Grants) Check(p *params.Params, h chain.Height) error {
 	return nil
 }
 
-// check judges the parameters of one grant.
-func (g *Grant) check(e *Entry, p *params.Params) error {
+// checkParams judges the parameters of one grant.
+func (g *Grant) checkParams(e *Entry, p *params.Params) error {
 	// Paid: by the bytes of the manifest (manifest_byte_cycles); of those an entitlement has, three at most, each stands once.
 	for i := range g.Params {
 		q := &g.Params[i]
@@ -103,7 +103,7 @@ func (g *Grant) check(e *Entry, p *params.Params) error {
 		case q.Kind != kind:
 			return refuse(chain.CodeEntitlementParam, "%s: %s has another type", g.ID, q.Name)
 		}
-		if err := q.check(p); err != nil {
+		if err := q.checkValue(p); err != nil {
 			return refuse(chain.CodeEntitlementParam, "%s: %s: %w", g.ID, q.Name, err)
 		}
 	}
@@ -120,7 +120,7 @@ var (
 	errEmpty  = errors.New("an item is empty")
 )
 
-func (q *Param) check(p *params.Params) error {
+func (q *Param) checkValue(p *params.Params) error {
 	switch q.Name {
 	case Domains:
 		// Paid: by the bytes of the manifest (manifest_byte_cycles); 256 items at most.

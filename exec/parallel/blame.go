@@ -107,10 +107,10 @@ func (r *run) isBarred(i int) bool {
 	return ok
 }
 
-// judge draws the lesson of a block: blamed are culprits of whose executions more than
+// updateCulprits draws the lesson of a block: blamed are culprits of whose executions more than
 // a quarter were in vain, and those that made nearly all of it wait for one another.
 // Those who served their term and did well are forgotten.
-func (b *blames) judge(r *run) {
+func (b *blames) updateCulprits(r *run) {
 	blamed, tries := map[chain.Address]bool{}, map[chain.Address]int{}
 	for i := range r.commitIndex {
 		if !r.alone[i] && (len(r.tallies) > 0 || len(b.terms) > 0) {

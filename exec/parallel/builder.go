@@ -33,9 +33,9 @@ func (v *builder) measured(i int, a *execution) {
 	}
 }
 
-// cut leaves out what is not committed when time is over. What of it was executed all the
+// leaveOutRest leaves out what is not committed when time is over. What of it was executed all the
 // same has taken its time, too. Nobody works any more.
-func (r *run) cut() {
+func (r *run) leaveOutRest() {
 	for i := r.commitIndex; i < len(r.txs); i++ {
 		if r.jobs[i].by != nil {
 			r.builder.measured(i, r.jobs[i].execution)
@@ -44,11 +44,11 @@ func (r *run) cut() {
 	r.builder.CutFrom(r.commitIndex)
 }
 
-// admit reports whether the transaction at the commit index may be committed.
-func (v *builder) admit(i int) bool { return v == nil || v.Admit(i) }
+// mayCommit reports whether the transaction at the commit index may be committed.
+func (v *builder) mayCommit(i int) bool { return v == nil || v.Admit(i) }
 
-// keep books what was committed.
-func (v *builder) keep(i int) {
+// recordCommitted books what was committed.
+func (v *builder) recordCommitted(i int) {
 	if v != nil {
 		v.Keep(i)
 	}

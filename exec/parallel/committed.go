@@ -47,9 +47,9 @@ func newCommitted(base *state.Overlay, txs int) *committed {
 	return s
 }
 
-// of returns the shard of an address: addresses are hashes, but for the system's,
+// shardOf returns the shard of an address: addresses are hashes, but for the system's,
 // which differ in the last bytes.
-func (s *committed) of(addr *chain.Address) *shard {
+func (s *committed) shardOf(addr *chain.Address) *shard {
 	return &s.shards[(addr[0]^addr[18]^addr[19])%shardCount]
 }
 
@@ -89,7 +89,7 @@ func (s *committed) validate(v *view) bool {
 		r := &v.reads[i]
 		mark := uint32(0)
 		if s.written.may(&r.place) {
-			mark = s.of(&r.addr).version(&r.place)
+			mark = s.shardOf(&r.addr).version(&r.place)
 		}
 		if mark != r.version {
 			return false
@@ -116,7 +116,7 @@ func (s *committed) roomFor(peaks []state.Credit) (bool, error) {
 
 // balance returns the balance of an account, as committed now.
 func (s *committed) balance(addr chain.Address) (chain.Wei, error) {
-	sh := s.of(&addr)
+	sh := s.shardOf(&addr)
 	sh.mu.Lock() // the overlay notes what it has read
 	defer sh.mu.Unlock()
 	a, _, err := sh.over.Account(addr)
@@ -134,9 +134,9 @@ func (s *committed) commit(index int, o *state.Overlay, v *view) error {
 		s.codes.mu.Unlock()
 	}
 	return o.Each(func(c *state.Change) error {
-		s.written.note(c)
+		s.written.addChange(c)
 		keeps := c.Account == nil || v.keepsCodeAndMeta(c)
-		sh := s.of(&c.Address)
+		sh := s.shardOf(&c.Address)
 		sh.mu.Lock()
 		defer sh.mu.Unlock()
 		m := sh.versions[c.Address]
@@ -190,7 +190,7 @@ func (s *committed) codeAndMeta(addr chain.Address) (state.Account, error) {
 	if !s.written.may(&place{kind: ofCodeAndMeta, addr: addr}) {
 		return s.base.CodeAndMeta(addr)
 	}
-	sh := s.of(&addr)
+	sh := s.shardOf(&addr)
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
 	return sh.over.CodeAndMeta(addr)

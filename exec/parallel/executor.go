@@ -40,7 +40,7 @@ func (x *Executor) Stats() Stats { return x.stats }
 
 // Apply is [exec.Apply], with the engines of the executor.
 func (x *Executor) Apply(view state.View, in exec.Inputs, txs []*chain.VerifiedTx) (exec.Result, error) {
-	x.begin(&in)
+	x.beginBlock(&in)
 	mode := x.choose(txs)
 	if mode == Sequential {
 		return exec.Apply(view, in, txs)
@@ -73,8 +73,8 @@ func (x *Executor) Open(view state.View, in exec.Inputs) (*exec.Steps, error) {
 	return exec.Begin(view, in, 0)
 }
 
-// begin begins a block.
-func (x *Executor) begin(in *exec.Inputs) {
+// beginBlock begins a block.
+func (x *Executor) beginBlock(in *exec.Inputs) {
 	x.stats.Blocks++
 	x.blames.block++
 	in.Engine, in.Manifests = x.engines[0], x.grants
@@ -83,7 +83,7 @@ func (x *Executor) begin(in *exec.Inputs) {
 // Build is [exec.Build], with the engines of the executor. Overcommitted transactions are
 // executed at their commit index, as what one has an actor do the next has to know.
 func (x *Executor) Build(view state.View, in exec.Inputs, sel *order.Selection, watch exec.Watch) (exec.Built, error) {
-	x.begin(&in)
+	x.beginBlock(&in)
 	mode := x.choose(sel.Txs)
 	if mode == Sequential {
 		return exec.Build(view, in, sel, watch)
@@ -112,11 +112,11 @@ func (x *Executor) Build(view state.View, in exec.Inputs, sel *order.Selection, 
 // all, unless too much had to run again.
 func (x *Executor) beside(mode Mode, s *exec.Steps, txs []*chain.VerifiedTx, v *builder) (int, error) {
 	began := x.now()
-	r := x.start(mode, s, txs)
+	r := x.prepareRun(mode, s, txs)
 	r.builder = v
 	x.stats.PrepareNanos += x.now() - began
 	r.all()
-	x.count(r)
+	x.countRun(r)
 	if r.panicked != nil {
 		panic(r.panicked)
 	}
@@ -129,7 +129,7 @@ func (x *Executor) beside(mode Mode, s *exec.Steps, txs []*chain.VerifiedTx, v *
 	}
 	x.stats.FinishNanos += x.now() - began
 	if r.late {
-		r.cut()
+		r.leaveOutRest()
 	}
 	return r.commitIndex, nil
 }
@@ -149,8 +149,8 @@ const (
 	windowOptimistic = 8
 )
 
-// start prepares the run of a block.
-func (x *Executor) start(mode Mode, s *exec.Steps, txs []*chain.VerifiedTx) *run {
+// prepareRun prepares the run of a block.
+func (x *Executor) prepareRun(mode Mode, s *exec.Steps, txs []*chain.VerifiedTx) *run {
 	r := &run{
 		mode: mode, txs: txs, jobs: make([]job, len(txs)), steps: s, committed: newCommitted(s.State(), len(txs)), warm: newWarm(s.Warm()),
 		waiting: make([][]int, len(txs)), depth: make([]int32, len(txs)), waitsFor: make([]int32, len(txs)), alone: make([]bool, len(txs)), memory: x.memory, shake: x.shake, clock: x.cfg.Clock,
@@ -169,8 +169,8 @@ func (x *Executor) start(mode Mode, s *exec.Steps, txs []*chain.VerifiedTx) *run
 	return r
 }
 
-// count adds up what a run did, and draws the lesson for Auto.
-func (x *Executor) count(r *run) {
+// countRun adds up what a run did, and draws the lesson for Auto.
+func (x *Executor) countRun(r *run) {
 	s := &x.stats
 	s.Parallel++
 	s.Txs += uint64(r.commitIndex)
@@ -189,7 +189,7 @@ func (x *Executor) count(r *run) {
 		s.Abandoned++
 	}
 	if r.mode == Planned {
-		x.blames.judge(r)
+		x.blames.updateCulprits(r)
 	}
 }
 

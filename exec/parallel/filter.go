@@ -41,8 +41,8 @@ func (f *filter) may(p *place) bool {
 	return f.words[h/64].Load()&(1<<(h%64)) != 0
 }
 
-// note notes the places of a change.
-func (f *filter) note(c *state.Change) {
+// addChange notes the places of a change.
+func (f *filter) addChange(c *state.Change) {
 	if c.Cleared {
 		f.cleared.Store(true)
 	}

@@ -54,7 +54,7 @@ func TestFilter(t *testing.T) {
 				all = append(all, place{kind: k, addr: c.Address})
 			}
 		}
-		f.note(c)
+		f.addChange(c)
 	}
 	for i := range all {
 		if !f.may(&all[i]) {
@@ -72,7 +72,7 @@ func TestFilter(t *testing.T) {
 	if wrong > asked/10 {
 		t.Errorf("%d of %d places that nobody wrote", wrong, asked)
 	}
-	f.note(&state.Change{AccountChange: state.AccountChange{Address: address(), Cleared: true}})
+	f.addChange(&state.Change{AccountChange: state.AccountChange{Address: address(), Cleared: true}})
 	if p := (place{kind: ofSlot, addr: address(), key: key()}); !f.may(&p) {
 		t.Error("a storage was cleared, and a slot may not have been in it")
 	}

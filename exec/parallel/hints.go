@@ -43,8 +43,8 @@ type reliance struct {
 // lists say what is touched, arguments may say anything.
 var firstReliance = [hintPlaces]reliance{inList: {most, writes}}
 
-// note notes whether any of the named was touched, and how.
-func (t *reliance) note(found bool, how mode) {
+// recordTouch notes whether any of the named was touched, and how.
+func (t *reliance) recordTouch(found bool, how mode) {
 	t.score = max(t.score-loss, 0)
 	if found {
 		t.score, t.mode = min(t.score+loss+gain, most), max(t.mode, how)

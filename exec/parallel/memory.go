@@ -67,10 +67,10 @@ func (m *memory) learn(c call, f *footprint, seen *observed) {
 	for i := range seen.touches {
 		h.reinforce(&seen.touches[i])
 	}
-	h.forget()
+	h.expire()
 	for place := range h.reliance {
 		if len(f.hints[place]) > 0 {
-			h.reliance[place].note(seen.hinted[place].found, seen.hinted[place].how)
+			h.reliance[place].recordTouch(seen.hinted[place].found, seen.hinted[place].how)
 		}
 	}
 }
@@ -88,8 +88,8 @@ func (h *pattern) reinforce(t *touch) {
 	}
 }
 
-// forget drops what has not been seen for long.
-func (h *pattern) forget() {
+// expire drops what has not been seen for long.
+func (h *pattern) expire() {
 	kept := 0
 	for i := range h.touches {
 		if h.scores[i] > 0 {

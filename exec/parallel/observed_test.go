@@ -39,7 +39,7 @@ func TestHasTraits(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			var v view
-			v.note(&read{place: place{kind: tt.kind, addr: tt.of}, account: tt.was})
+			v.addRead(&read{place: place{kind: tt.kind, addr: tt.of}, account: tt.was})
 			c := &state.Change{AccountChange: state.AccountChange{Address: addr, Account: &tt.now, Cleared: tt.cleared}}
 			if got := v.keepsCodeAndMeta(c); got != tt.want {
 				t.Errorf("as they were: %v, want %v", got, tt.want)

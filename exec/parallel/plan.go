@@ -15,8 +15,8 @@ type last struct{ write, credit int32 }
 
 func newPlan(n int) *plan { return &plan{last: make(map[resource]last, 2*n)} }
 
-// enter enters transaction i and returns whom it waits for.
-func (p *plan) enter(i int, touches []touch) int {
+// addTransaction enters transaction i and returns whom it waits for.
+func (p *plan) addTransaction(i int, touches []touch) int {
 	after := int32(none)
 	for j := range touches {
 		t := &touches[j]
@@ -40,8 +40,8 @@ func (p *plan) enter(i int, touches []touch) int {
 	return int(after)
 }
 
-// admit plans the next transaction of the window. The caller holds the lock.
-func (r *run) admit() {
+// planNext plans the next transaction of the window. The caller holds the lock.
+func (r *run) planNext() {
 	i := r.admitted
 	r.admitted++
 	j := &r.jobs[i]
@@ -55,7 +55,7 @@ func (r *run) admit() {
 			r.memory.foresee(c, &j.footprint)
 			r.willUse(i)
 		}
-		after = r.plan.enter(i, j.footprint.touches)
+		after = r.plan.addTransaction(i, j.footprint.touches)
 	}
 	r.waitsFor[i] = int32(after)
 	if after != none {

@@ -80,7 +80,7 @@ func (r *run) all() {
 	r.idle.L = &r.mu
 	r.mu.Lock()
 	for r.admitted < min(r.window, len(r.txs)) {
-		r.admit()
+		r.planNext()
 	}
 	r.mu.Unlock()
 	var crew sync.WaitGroup
@@ -96,7 +96,7 @@ func (w *worker) work() {
 	r := w.run
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for w.find() {
+	for w.acquireReady() {
 		for len(w.todo) > 0 && !r.stop {
 			i := w.todo[0]
 			w.todo = w.todo[1:]
@@ -122,9 +122,9 @@ func (w *worker) work() {
 // one worker executes are committed by it, one upon the other, from its own caches.
 const mostAtOnce = 8
 
-// find takes up transactions that are ready, and waits for some. It reports false
+// acquireReady takes up transactions that are ready, and waits for some. It reports false
 // when the run is over. The caller holds the lock.
-func (w *worker) find() bool {
+func (w *worker) acquireReady() bool {
 	r := w.run
 	for len(r.ready) == 0 {
 		w.commitReady() // what others have left
@@ -229,7 +229,7 @@ func (w *worker) advance(first, settled int) {
 		r.waiting[i] = nil
 	}
 	for r.admitted < min(settled+r.window, len(r.txs)) {
-		r.admit()
+		r.planNext()
 	}
 	r.planNanos += r.now() - began
 	for n := min(len(r.ready)-1, r.idlers); n > 0; n-- { // one is the caller's
@@ -244,7 +244,7 @@ func (w *worker) commitNext(i int) bool {
 	if r.late = r.builder.late(); r.late {
 		return false
 	}
-	if !r.builder.admit(i) {
+	if !r.builder.mayCommit(i) {
 		return true
 	}
 	last := r.builder.overcommitted(i)
@@ -293,7 +293,7 @@ func (w *worker) commitNext(i int) bool {
 	if r.err != nil {
 		return false
 	}
-	r.builder.keep(i)
+	r.builder.recordCommitted(i)
 	if !last && !alone && !again {
 		r.builder.measured(i, j.execution)
 	}

@@ -55,8 +55,8 @@ func (v *view) reset() {
 	v.reads, v.index, v.next = v.reads[:0], nil, read{}
 }
 
-// find returns an earlier read, or nil. It is valid until the next.
-func (v *view) find(k kind, addr *chain.Address, key state.StorageKey) *read {
+// earlierRead returns an earlier read, or nil. It is valid until the next.
+func (v *view) earlierRead(k kind, addr *chain.Address, key state.StorageKey) *read {
 	if v.index != nil {
 		if i, ok := v.index[place{k, *addr, key}]; ok {
 			return &v.reads[i]
@@ -71,8 +71,8 @@ func (v *view) find(k kind, addr *chain.Address, key state.StorageKey) *read {
 	return nil
 }
 
-// note keeps a read.
-func (v *view) note(r *read) *read {
+// addRead keeps a read.
+func (v *view) addRead(r *read) *read {
 	v.reads = append(v.reads, *r)
 	n := len(v.reads)
 	switch {
@@ -87,10 +87,10 @@ func (v *view) note(r *read) *read {
 	return &v.reads[n-1]
 }
 
-// look returns a read of a place, which fn makes if there is none yet: in what the
+// readPlace returns a read of a place, which fn makes if there is none yet: in what the
 // block found, or under the lock of its shard.
-func (v *view) look(p place, fn func(o *state.Overlay, r *read) error) (*read, error) {
-	if r := v.find(p.kind, &p.addr, p.key); r != nil {
+func (v *view) readPlace(p place, fn func(o *state.Overlay, r *read) error) (*read, error) {
+	if r := v.earlierRead(p.kind, &p.addr, p.key); r != nil {
 		return r, nil
 	}
 	if v.shake != nil {
@@ -102,21 +102,21 @@ func (v *view) look(p place, fn func(o *state.Overlay, r *read) error) (*read, e
 		if err := fn(v.committed.base, r); err != nil {
 			return nil, err
 		}
-		return v.note(r), nil
+		return v.addRead(r), nil
 	}
-	s := v.committed.of(&p.addr)
+	s := v.committed.shardOf(&p.addr)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err := fn(s.over, r); err != nil {
 		return nil, err
 	}
 	r.version = s.version(&r.place)
-	return v.note(r), nil
+	return v.addRead(r), nil
 }
 
 // Account implements state.View.
 func (v *view) Account(addr chain.Address) (state.Account, bool, error) {
-	r, err := v.look(place{kind: ofAccount, addr: addr}, func(o *state.Overlay, r *read) (err error) {
+	r, err := v.readPlace(place{kind: ofAccount, addr: addr}, func(o *state.Overlay, r *read) (err error) {
 		r.account, r.yes, err = o.Account(addr)
 		return err
 	})
@@ -128,7 +128,7 @@ func (v *view) Account(addr chain.Address) (state.Account, bool, error) {
 
 // CodeAndMeta implements state.Unrooted.
 func (v *view) CodeAndMeta(addr chain.Address) (state.Account, error) {
-	r, err := v.look(place{kind: ofCodeAndMeta, addr: addr}, func(o *state.Overlay, r *read) (err error) {
+	r, err := v.readPlace(place{kind: ofCodeAndMeta, addr: addr}, func(o *state.Overlay, r *read) (err error) {
 		r.account, err = o.CodeAndMeta(addr)
 		return err
 	})
@@ -141,8 +141,8 @@ func (v *view) CodeAndMeta(addr chain.Address) (state.Account, error) {
 // Exists implements state.Unrooted. That an account is there lasts whatever others
 // credit to it; that none is there, the first of them ends.
 func (v *view) Exists(addr chain.Address) (bool, error) {
-	if r := v.find(ofAccount, &addr, ""); r == nil {
-		r, err := v.look(place{kind: ofExists, addr: addr}, func(o *state.Overlay, r *read) (err error) {
+	if r := v.earlierRead(ofAccount, &addr, ""); r == nil {
+		r, err := v.readPlace(place{kind: ofExists, addr: addr}, func(o *state.Overlay, r *read) (err error) {
 			r.yes, err = o.Exists(addr)
 			return err
 		})
@@ -156,7 +156,7 @@ func (v *view) Exists(addr chain.Address) (bool, error) {
 
 // Storage implements state.View.
 func (v *view) Storage(addr chain.Address, key state.StorageKey) ([]byte, error) {
-	r, err := v.look(place{ofSlot, addr, key}, func(o *state.Overlay, r *read) (err error) {
+	r, err := v.readPlace(place{ofSlot, addr, key}, func(o *state.Overlay, r *read) (err error) {
 		r.value, err = o.Storage(addr, key)
 		return err
 	})
@@ -173,7 +173,7 @@ func (v *view) Scan(addr chain.Address, s state.Span) ([]state.Entry, error) {
 	if v.shake != nil {
 		v.shake()
 	}
-	sh := v.committed.of(&addr)
+	sh := v.committed.shardOf(&addr)
 	sh.mu.Lock() // the overlay keeps what it has put in order
 	defer sh.mu.Unlock()
 	list, err := sh.over.Scan(addr, s)
@@ -181,15 +181,15 @@ func (v *view) Scan(addr chain.Address, s state.Span) ([]state.Entry, error) {
 		return nil, err
 	}
 	p := place{kind: ofRange, addr: addr}
-	if v.find(p.kind, &p.addr, p.key) == nil {
-		v.note(&read{place: p, version: sh.version(&p)})
+	if v.earlierRead(p.kind, &p.addr, p.key) == nil {
+		v.addRead(&read{place: p, version: sh.version(&p)})
 	}
 	return list, nil
 }
 
 // StorageSize implements state.Unrooted.
 func (v *view) StorageSize(addr chain.Address) (state.StorageSize, error) {
-	r, err := v.look(place{kind: ofSize, addr: addr}, func(o *state.Overlay, r *read) (err error) {
+	r, err := v.readPlace(place{kind: ofSize, addr: addr}, func(o *state.Overlay, r *read) (err error) {
 		r.size, err = o.StorageSize(addr)
 		return err
 	})
@@ -201,7 +201,7 @@ func (v *view) StorageSize(addr chain.Address) (state.StorageSize, error) {
 
 // StorageRooted implements state.Unrooted.
 func (v *view) StorageRooted(addr chain.Address) bool {
-	r, _ := v.look(place{kind: ofRoot, addr: addr}, func(o *state.Overlay, r *read) error {
+	r, _ := v.readPlace(place{kind: ofRoot, addr: addr}, func(o *state.Overlay, r *read) error {
 		r.yes = o.StorageRooted(addr)
 		return nil
 	})
@@ -220,9 +220,9 @@ func (v *view) Code(hash chain.Hash) ([]byte, error) {
 // keepsCodeAndMeta reports whether the view has read the account of a change, and code
 // and metadata are as they were.
 func (v *view) keepsCodeAndMeta(c *state.Change) bool {
-	r := v.find(ofAccount, &c.Address, "")
+	r := v.earlierRead(ofAccount, &c.Address, "")
 	if r == nil {
-		r = v.find(ofCodeAndMeta, &c.Address, "")
+		r = v.earlierRead(ofCodeAndMeta, &c.Address, "")
 	}
 	if r == nil || c.Cleared {
 		return false

@@ -105,7 +105,7 @@ func (b *Block) adjust() error {
 		return err
 	}
 	t.Moved = b.Height
-	t.next(&b.Params.Rent)
+	t.advanceFactor(&b.Params.Rent)
 	t.store(b.State)
 	return nil
 }
@@ -113,7 +113,7 @@ func (b *Block) adjust() error {
 // charge takes one day's rent and lists the actor for the next. An item that is
 // not the one of the actor's next charge is left over from before an eviction.
 func (b *Block) charge(it item, w *Work) error {
-	acct, used, dormant, err := b.look(it.Actor)
+	acct, used, dormant, err := b.readAccount(it.Actor)
 	if err != nil || dormant || acct.Listed != it.From {
 		return err
 	}
@@ -211,7 +211,7 @@ func (b *Block) warn(it item, w *Work) error {
 
 // evict drops the storage of an actor that is still in the same arrears.
 func (b *Block) evict(it item, w *Work) error {
-	acct, used, dormant, err := b.look(it.Actor)
+	acct, used, dormant, err := b.readAccount(it.Actor)
 	if err != nil || dormant || acct.Since != it.From {
 		return err
 	}
@@ -259,8 +259,8 @@ func evicted(a chain.Address, root chain.Hash, used uint64) chain.Event {
 	return chain.Event{Emitter: chain.AddrRent, Name: EventEvicted, Data: b}
 }
 
-// look returns an actor's rent, the bytes it keeps, and whether it is evicted.
-func (b *Block) look(a chain.Address) (acct Account, used uint64, dormant bool, err error) {
+// readAccount returns an actor's rent, the bytes it keeps, and whether it is evicted.
+func (b *Block) readAccount(a chain.Address) (acct Account, used uint64, dormant bool, err error) {
 	if acct, err = Read(b.State, a); err != nil {
 		return acct, 0, false, err
 	}

@@ -52,11 +52,11 @@ func (b *Block) notice(a chain.Address, used uint64) error {
 	if used <= b.Params.Rent.ExemptBytes {
 		return nil
 	}
-	acct, _, dormant, err := b.look(a)
+	acct, _, dormant, err := b.readAccount(a)
 	if err != nil || dormant || acct.Listed != 0 {
 		return err
 	}
-	if err := b.list(a, &acct); err != nil {
+	if err := b.enlist(a, &acct); err != nil {
 		return err
 	}
 	acct.store(b.State, a)

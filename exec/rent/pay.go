@@ -69,7 +69,7 @@ type Status struct {
 // Status returns how an actor stands; of an address without storage, a status
 // that owes nothing.
 func (b *Block) Status(a chain.Address) (Status, error) {
-	acct, used, dormant, err := b.look(a)
+	acct, used, dormant, err := b.readAccount(a)
 	if err != nil {
 		return Status{}, err
 	}
@@ -100,7 +100,7 @@ func (b *Block) Status(a chain.Address) (Status, error) {
 // Cost returns what Prepay takes: arrears with their fee, then so many epochs at
 // the present size and rate.
 func (b *Block) Cost(a chain.Address, epochs uint64) (owed, ahead chain.Wei, err error) {
-	acct, used, _, err := b.look(a)
+	acct, used, _, err := b.readAccount(a)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -120,7 +120,7 @@ func (b *Block) Cost(a chain.Address, epochs uint64) (owed, ahead chain.Wei, err
 // which ends the arrears of an actor that is not evicted (whitepaper, "Rent
 // Payment Options"; rent.prepay, rent.sponsor).
 func (b *Block) Prepay(a chain.Address, ahead chain.Wei) error {
-	acct, _, dormant, err := b.look(a)
+	acct, _, dormant, err := b.readAccount(a)
 	if err != nil {
 		return err
 	}
@@ -138,7 +138,7 @@ func (b *Block) Prepay(a chain.Address, ahead chain.Wei) error {
 
 // Reserved returns what of an actor's balance only rent may use.
 func (b *Block) Reserved(a chain.Address) (chain.Wei, error) {
-	acct, used, dormant, err := b.look(a)
+	acct, used, dormant, err := b.readAccount(a)
 	if err != nil || dormant {
 		return 0, err
 	}
@@ -171,7 +171,7 @@ func (b *Block) quota(acct *Account) uint64 {
 // Bond sets an actor's quota and returns what it adds to the bond, or gives back
 // of it: the caller moves it between the actor and [chain.AddrRent].
 func (b *Block) Bond(a chain.Address, bytes uint64) (more, back chain.Wei, err error) {
-	acct, used, dormant, err := b.look(a)
+	acct, used, dormant, err := b.readAccount(a)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -190,7 +190,7 @@ func (b *Block) Bond(a chain.Address, bytes uint64) (more, back chain.Wei, err e
 		acct.Quota = 0
 	}
 	if acct.Listed == 0 && acct.Quota > b.Params.Rent.ExemptBytes {
-		if err := b.list(a, &acct); err != nil {
+		if err := b.enlist(a, &acct); err != nil {
 			return 0, 0, err
 		}
 	}
@@ -198,8 +198,8 @@ func (b *Block) Bond(a chain.Address, bytes uint64) (more, back chain.Wei, err e
 	return more, back, nil
 }
 
-// list puts an actor into the queue of charges; the caller stores the record.
-func (b *Block) list(a chain.Address, acct *Account) (err error) {
+// enlist puts an actor into the queue of charges; the caller stores the record.
+func (b *Block) enlist(a chain.Address, acct *Account) (err error) {
 	acct.Listed, err = charges.push(b.State, item{a, b.Height})
 	return err
 }

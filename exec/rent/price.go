@@ -82,10 +82,10 @@ func plus(a, b chain.Wei) chain.Wei {
 	return chain.Wei(n)
 }
 
-// next moves the factor once a rent epoch: by (S-T)/(T·alpha), at most delta
+// advanceFactor moves the factor once a rent epoch: by (S-T)/(T·alpha), at most delta
 // either way, never below 1 (whitepaper, "Market-Based Rent Pricing"; resolutions
 // 3.1, 11.35, 14.3).
-func (t *Totals) next(p *params.Rent) {
+func (t *Totals) advanceFactor(p *params.Rent) {
 	target := max(p.TargetStateBytes, 1)
 	gap := max(t.Bytes, target) - min(t.Bytes, target)
 	step := min(mulDiv(mulDiv(t.Factor, gap, target), 1, max(p.Alpha, 1)), mulDiv(t.Factor, p.DeltaBasisPoints, params.BasisPoints))

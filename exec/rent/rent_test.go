@@ -63,7 +63,7 @@ func TestFactor(t *testing.T) { // whitepaper, "Market-Based Rent Pricing"; reso
 	p := params.Default().Rent
 	at := func(factor, bytes uint64) uint64 {
 		tot := Totals{Bytes: bytes, Factor: factor}
-		tot.next(&p)
+		tot.advanceFactor(&p)
 		return tot.Factor
 	}
 	target := p.TargetStateBytes

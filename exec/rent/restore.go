@@ -18,7 +18,7 @@ import (
 // RestoreCost returns what it takes to wake an evicted actor: its missed rent, a
 // part of it on top, and an epoch's rent (whitepaper, "Storage Restoration").
 func (b *Block) RestoreCost(a chain.Address) (chain.Wei, error) {
-	acct, used, dormant, err := b.look(a)
+	acct, used, dormant, err := b.readAccount(a)
 	if err != nil {
 		return 0, err
 	}
@@ -121,13 +121,13 @@ func (b *Block) awake(a chain.Address) (chain.Event, error) {
 	if err := b.redeem(a); err != nil {
 		return chain.Event{}, err
 	}
-	acct, used, _, err := b.look(a)
+	acct, used, _, err := b.readAccount(a)
 	if err != nil {
 		return chain.Event{}, err
 	}
 	acct.Debt, acct.Since, acct.Rest = 0, 0, 0
 	if used > b.Params.Rent.ExemptBytes && acct.Listed == 0 {
-		if err := b.list(a, &acct); err != nil {
+		if err := b.enlist(a, &acct); err != nil {
 			return chain.Event{}, err
 		}
 	}

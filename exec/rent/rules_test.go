@@ -78,7 +78,7 @@ func TestBoundsOfPrices(t *testing.T) { // resolutions 3.5, 11.35: what does not
 		t.Errorf("2^64 is %d", got)
 	}
 	tot := Totals{Bytes: math.MaxUint64, Factor: math.MaxUint64 - 1}
-	if tot.next(&p.Rent); tot.Factor != math.MaxUint64-1 {
+	if tot.advanceFactor(&p.Rent); tot.Factor != math.MaxUint64-1 {
 		t.Errorf("the highest factor goes to %d", tot.Factor)
 	}
 	epochs := p.BlocksPerYear / p.EpochBlocks

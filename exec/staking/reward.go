@@ -57,7 +57,7 @@ func (s *Supply) Reward(b *Block) (issued chain.Wei, err error) {
 	if err := funds.Issue(b.State, b.Proposer, left); err != nil {
 		return 0, fmt.Errorf("%w: reward %s", err, b.Proposer)
 	}
-	if err := s.settle(issued, b.Burned); err != nil {
+	if err := s.bookBlock(issued, b.Burned); err != nil {
 		return 0, err
 	}
 	b.State.SetStorage(chain.AddrTreasury, supplyKey(), s.encode())

@@ -53,8 +53,8 @@ func Genesis(d *state.Delta, total chain.Wei) {
 	d.SetStorage(chain.AddrTreasury, supplyKey(), s.encode())
 }
 
-// settle books one block.
-func (s *Supply) settle(issued, burned chain.Wei) error {
+// bookBlock books one block.
+func (s *Supply) bookBlock(issued, burned chain.Wei) error {
 	total, carry := bits.Add64(uint64(s.Total), uint64(issued), 0)
 	total, borrow := bits.Sub64(total, uint64(burned), 0)
 	if carry != 0 || borrow != 0 || !funds.Add(&s.Issued, issued) || !funds.Add(&s.Burned, burned) {

@@ -14,8 +14,8 @@ type Roster struct {
 	asleep ID     // the newest of those that sleep
 }
 
-// of returns the head of the list of an actor's timers that have a home.
-func (s *Roster) of(home chain.Address) *ID {
+// headOf returns the head of the list of an actor's timers that have a home.
+func (s *Roster) headOf(home chain.Address) *ID {
 	if home == chain.AddrTimersFar {
 		return &s.asleep
 	}
@@ -46,9 +46,9 @@ func (q *queue) saveRoster(actor chain.Address, s Roster) {
 	q.o.SetStorage(chain.AddrTimers, key(keyActor, actor[:]), appendID(b, &s.asleep))
 }
 
-// join puts a timer into the list of its actor's timers at its home.
-func (q *queue) join(t *Timer, s *Roster) error {
-	newest := s.of(t.home)
+// joinHome puts a timer into the list of its actor's timers at its home.
+func (q *queue) joinHome(t *Timer, s *Roster) error {
+	newest := s.headOf(t.home)
 	t.older, t.newer = *newest, ID{}
 	if *newest != (ID{}) {
 		if err := q.relink(t, *newest, func(l *link) { l.newer = t.ID }); err != nil {
@@ -59,10 +59,10 @@ func (q *queue) join(t *Timer, s *Roster) error {
 	return nil
 }
 
-// leave takes a timer out of that list, and its records out of its home.
-func (q *queue) leave(t *Timer, s *Roster) error {
+// leaveHome takes a timer out of that list, and its records out of its home.
+func (q *queue) leaveHome(t *Timer, s *Roster) error {
 	if t.newer == (ID{}) {
-		*s.of(t.home) = t.older
+		*s.headOf(t.home) = t.older
 	} else if err := q.relink(t, t.newer, func(l *link) { l.older = t.older }); err != nil {
 		return err
 	}

@@ -46,7 +46,7 @@ func (q *queue) move(id ID) error {
 	if err != nil {
 		return err
 	}
-	if err := q.take(t); err != nil {
+	if err := q.removeFromTier(t); err != nil {
 		return err
 	}
 	switch to := q.tier(t.due); {
@@ -181,7 +181,7 @@ func SetBid(o *state.Overlay, c Clock, t *Timer, b Bid, spent chain.Wei) error {
 	if err != nil {
 		return err
 	}
-	if err := q.take(t); err != nil {
+	if err := q.removeFromTier(t); err != nil {
 		return err
 	}
 	t.Bid = &b
@@ -199,7 +199,7 @@ func Postpone(o *state.Overlay, c Clock, t *Timer, until chain.Height, unfunded 
 	if err != nil {
 		return err
 	}
-	if err := q.take(t); err != nil {
+	if err := q.removeFromTier(t); err != nil {
 		return err
 	}
 	switch {
@@ -237,7 +237,7 @@ func Take(o *state.Overlay, c Clock, id ID) (t *Timer, escrow, deposit chain.Wei
 	if err != nil {
 		return nil, 0, 0, err
 	}
-	if err := q.take(t); err != nil {
+	if err := q.removeFromTier(t); err != nil {
 		return nil, 0, 0, err
 	}
 	escrow, t.Escrow = t.Escrow, 0

@@ -103,8 +103,8 @@ func decodeHead(b []byte) (h Head, err error) {
 	r.array(9)
 	h.Depth, h.BaseFee, h.Ready, h.Used = r.uint(), chain.Wei(r.uint()), r.uint(), chain.Cycles(r.uint())
 	h.behind, h.epoch, h.farFirst = chain.Height(r.uint()), r.uint(), chain.Height(r.uint())
-	r.named(h.farRoot[:])
-	r.named(h.readyRoot[:])
+	r.optional(h.farRoot[:])
+	r.optional(h.readyRoot[:])
 	return h, r.end("head")
 }
 
@@ -223,7 +223,7 @@ func (q *queue) erase(t *Timer) error {
 		return err
 	}
 	s.Active--
-	err = q.leave(t, &s)
+	err = q.leaveHome(t, &s)
 	if t.apart > 0 {
 		q.o.SetStorage(chain.AddrTimersFar, dataKey(t.ID), nil)
 	}
@@ -244,12 +244,12 @@ func (q *queue) house(t *Timer) error {
 		return err
 	}
 	if t.home != (chain.Address{}) {
-		if err := q.leave(t, &s); err != nil {
+		if err := q.leaveHome(t, &s); err != nil {
 			return err
 		}
 	}
 	t.home = to
-	err = q.join(t, &s)
+	err = q.joinHome(t, &s)
 	q.saveRoster(t.Actor, s)
 	q.saveSpec(t)
 	return err

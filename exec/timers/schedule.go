@@ -151,7 +151,7 @@ func Extend(o *state.Overlay, c Clock, actor chain.Address, id ID, h chain.Heigh
 
 // retire takes a timer out of its tier and its block's count.
 func (q *queue) retire(t *Timer) error {
-	if err := q.take(t); err != nil {
+	if err := q.removeFromTier(t); err != nil {
 		return err
 	}
 	return q.unaim(t)

@@ -39,8 +39,8 @@ func (q *queue) saveEnds(p place, k state.StorageKey, e ends) {
 	q.o.SetStorage(p.home(), k, appendID(b, &e.last))
 }
 
-// list is the key of the list that a timer of the ring or the epoch queue is in.
-func (q *queue) list(l *link) state.StorageKey {
+// listKey is the key of the list that a timer of the ring or the epoch queue is in.
+func (q *queue) listKey(l *link) state.StorageKey {
 	if l.place == inRing {
 		return q.slot(l.due)
 	}
@@ -79,7 +79,7 @@ func (q *queue) put(t *Timer) error {
 
 // push appends a timer to its list.
 func (q *queue) push(t *Timer) error {
-	k := q.list(&t.link)
+	k := q.listKey(&t.link)
 	e, err := q.loadEnds(t.place, k)
 	if err != nil {
 		return err
@@ -116,8 +116,8 @@ func (q *queue) putReady(t *Timer) error {
 	return err
 }
 
-// take gets a timer out of its tier. It does not save it.
-func (q *queue) take(t *Timer) (err error) {
+// removeFromTier gets a timer out of its tier. It does not save it.
+func (q *queue) removeFromTier(t *Timer) (err error) {
 	switch t.place {
 	case inReady:
 		q.readyRoot, _, err = readyTree(q.o).remove(q.readyRoot, newNodeKey(t.rank, t.ID))
@@ -138,7 +138,7 @@ func (q *queue) take(t *Timer) (err error) {
 
 // unlink takes a timer out of its list.
 func (q *queue) unlink(t *Timer) error {
-	k := q.list(&t.link)
+	k := q.listKey(&t.link)
 	e, err := q.loadEnds(t.place, k)
 	if err != nil {
 		return err

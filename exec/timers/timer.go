@@ -294,8 +294,8 @@ func (f *fields) into(dst []byte) {
 
 func (f *fields) null() bool { return f.err == nil && f.r.Null() }
 
-// named reads what may be empty into dst, which nothing names by zeros.
-func (f *fields) named(dst []byte) {
+// optional reads what may be empty into dst, which nothing names by zeros.
+func (f *fields) optional(dst []byte) {
 	b := f.bytes(len(dst))
 	if len(b) != 0 && len(b) != len(dst) {
 		f.refuse(errLength)
@@ -311,7 +311,7 @@ func (f *fields) named(dst []byte) {
 	copy(dst, b)
 }
 
-func (f *fields) id(dst *ID) { f.named(dst[:]) }
+func (f *fields) id(dst *ID) { f.optional(dst[:]) }
 
 func (f *fields) end(what string) error {
 	if f.err == nil {

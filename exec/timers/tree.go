@@ -67,8 +67,8 @@ func (n *node) encode() []byte {
 func decodeNode(b []byte) (n node, err error) {
 	r := fields{r: cbor.NewReader(b)}
 	r.array(4)
-	r.named(n.left[:])
-	r.named(n.right[:])
+	r.optional(n.left[:])
+	r.optional(n.right[:])
 	n.leftHeight, n.rightHeight = r.uint(), r.uint()
 	if r.err == nil && (max(n.leftHeight, n.rightHeight) >= maxTreeHeight ||
 		(n.left == nodeKey{}) != (n.leftHeight == 0) || (n.right == nodeKey{}) != (n.rightHeight == 0)) {
@@ -135,7 +135,7 @@ func (t tree) remove(root, key nodeKey) (nodeKey, uint64, error) {
 	// Bounded: by a key, 40 bytes; the depth by the height of a balanced tree, some thirty for all timers there can be.
 	switch bytes.Compare(key[:], n.key[:]) {
 	case 0:
-		return t.drop(&n)
+		return t.deleteNode(&n)
 	case -1:
 		n.left, n.leftHeight, err = t.remove(n.left, key)
 	default:
@@ -147,8 +147,8 @@ func (t tree) remove(root, key nodeKey) (nodeKey, uint64, error) {
 	return t.balance(&n, &was)
 }
 
-// drop deletes a node; the one after it takes its place.
-func (t tree) drop(n *node) (nodeKey, uint64, error) {
+// deleteNode deletes a node; the one after it takes its place.
+func (t tree) deleteNode(n *node) (nodeKey, uint64, error) {
 	t.o.SetStorage(t.at, t.slot(&n.key), nil)
 	switch {
 	case n.left == (nodeKey{}):
