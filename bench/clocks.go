@@ -60,7 +60,7 @@ func startClocks(ctx context.Context, c *LoadConfig, node *nodeClient, terms *pr
 	}
 	k := &clocks{node: node, terms: terms, bank: bank}
 	manifest := manifest.Manifest("econ.hold_balance", "storage.kv", "timer.schedule")
-	have, err := node.account(ctx, bank.address)
+	have, err := node.fetchAccount(ctx, bank.address)
 	if err != nil {
 		return nil, fmt.Errorf("funding account %s: %w", bank.address, err)
 	}
@@ -74,10 +74,10 @@ func startClocks(ctx context.Context, c *LoadConfig, node *nodeClient, terms *pr
 		deploys = append(deploys, tx)
 	}
 	fmt.Fprintf(log, "starting %d timers of %d actors\n", c.Mix.Timers.Actors*c.Mix.Timers.Each, len(k.actors))
-	if err := k.send(ctx, deploys); err != nil {
+	if err := k.sendAndWait(ctx, deploys); err != nil {
 		return nil, err
 	}
-	if err := k.tell(ctx, "start", cbor.AppendUint(nil, uint64(c.Mix.Timers.Each))); err != nil {
+	if err := k.messageAll(ctx, "start", cbor.AppendUint(nil, uint64(c.Mix.Timers.Each))); err != nil {
 		return nil, err
 	}
 	k.first, err = node.height(ctx)
@@ -94,9 +94,9 @@ func (k *clocks) program(to *chain.Address, payload []byte) chain.Tx {
 // clockTip takes the bank's transactions past the load's, by several tiers.
 const clockTip = 64
 
-// send signs the bank's transactions and waits until they are final.
-func (k *clocks) send(ctx context.Context, txs []chain.Tx) error {
-	have, err := k.node.account(ctx, k.bank.address)
+// sendAndWait signs the bank's transactions and waits until they are final.
+func (k *clocks) sendAndWait(ctx context.Context, txs []chain.Tx) error {
+	have, err := k.node.fetchAccount(ctx, k.bank.address)
 	if err != nil {
 		return fmt.Errorf("funding account %s: %w", k.bank.address, err)
 	}
@@ -108,13 +108,13 @@ func (k *clocks) send(ctx context.Context, txs []chain.Tx) error {
 	return settle(ctx, k.node, k.bank, ready)
 }
 
-// tell sends every actor a message.
-func (k *clocks) tell(ctx context.Context, handler string, arg []byte) error {
+// messageAll sends every actor a message.
+func (k *clocks) messageAll(ctx context.Context, handler string, arg []byte) error {
 	var txs []chain.Tx
 	for i := range k.actors {
 		txs = append(txs, k.program(&k.actors[i], actor.AppendMessage(nil, handler, arg)))
 	}
-	return k.send(ctx, txs)
+	return k.sendAndWait(ctx, txs)
 }
 
 // TimerReport says how late timers fired that were due in every block.

@@ -51,7 +51,7 @@ func fund(ctx context.Context, c *LoadConfig, node *nodeClient, accounts []accou
 	if err != nil {
 		return fmt.Errorf("%d accounts have too little: %w", len(grants), err)
 	}
-	have, err := node.account(ctx, bank.address)
+	have, err := node.fetchAccount(ctx, bank.address)
 	if err != nil {
 		return fmt.Errorf("funding account %s: %w", bank.address, err)
 	}
@@ -73,7 +73,7 @@ func fund(ctx context.Context, c *LoadConfig, node *nodeClient, accounts []accou
 // returns what some lack.
 func lacking(ctx context.Context, node *nodeClient, accounts []account) (grants []grant, err error) {
 	for i := range accounts {
-		f, err := node.account(ctx, accounts[i].address)
+		f, err := node.fetchAccount(ctx, accounts[i].address)
 		if err != nil {
 			return nil, fmt.Errorf("account %d: %w", i, err)
 		}
@@ -95,7 +95,7 @@ func settle(ctx context.Context, node *nodeClient, from account, transfers []sig
 			return fmt.Errorf("fund: %w", err)
 		}
 		next += taken
-		f, err := node.account(ctx, from.address)
+		f, err := node.fetchAccount(ctx, from.address)
 		if err != nil {
 			return fmt.Errorf("fund: %w", err)
 		}

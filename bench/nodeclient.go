@@ -128,8 +128,8 @@ type funds struct {
 	spendable chain.Wei
 }
 
-// account returns nothing at all for an account that does not exist yet.
-func (c *nodeClient) account(ctx context.Context, addr chain.Address) (funds, error) {
+// fetchAccount returns nothing at all for an account that does not exist yet.
+func (c *nodeClient) fetchAccount(ctx context.Context, addr chain.Address) (funds, error) {
 	var reply rpc.AccountReply
 	err := c.get(ctx, "/account/"+addr.String(), &reply)
 	var r *refusal

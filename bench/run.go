@@ -56,7 +56,7 @@ func Run(ctx context.Context, cfg LoadConfig, root string, log io.Writer) (*Load
 	if l.report.Timers, err = clocks.report(ctx, &cfg, l.watcher.last); err != nil {
 		return nil, err
 	}
-	if err := clocks.tell(ctx, "stop", cbor.AppendNull(nil)); err != nil {
+	if err := clocks.messageAll(ctx, "stop", cbor.AppendNull(nil)); err != nil {
 		return nil, fmt.Errorf("stop timers: %w", err)
 	}
 	return l.report, nil

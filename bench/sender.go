@@ -41,15 +41,15 @@ func (s *sender) run(ctx context.Context) {
 	defer s.node.close()
 	for due := range s.slots {
 		if ctx.Err() == nil {
-			s.send(ctx, due)
+			s.fillSlot(ctx, due)
 		}
 		s.tally.inFlight.Add(-int64(s.cfg.Batch))
 	}
 }
 
-// take moves the next transfers into batch. An account that can go no further
+// drawTransfers moves the next transfers into batch. An account that can go no further
 // is passed over.
-func (s *sender) take() {
+func (s *sender) drawTransfers() {
 	s.batch = s.batch[:0]
 	for len(s.batch) < s.cfg.Batch && len(s.again)+len(s.stream) > 0 {
 		from := &s.again
@@ -64,9 +64,9 @@ func (s *sender) take() {
 	}
 }
 
-// send fills one slot of the schedule with the next transfers.
-func (s *sender) send(ctx context.Context, due time.Duration) {
-	if s.take(); len(s.batch) == 0 {
+// fillSlot fills one slot of the schedule with the next transfers.
+func (s *sender) fillSlot(ctx context.Context, due time.Duration) {
+	if s.drawTransfers(); len(s.batch) == 0 {
 		return // every account here is broken or done
 	}
 	s.body = s.body[:0]
@@ -97,7 +97,7 @@ func (s *sender) send(ctx context.Context, due time.Duration) {
 	for range s.batch {
 		record(s.ack, took)
 	}
-	s.judge(results)
+	s.countResults(results)
 }
 
 // unanswered puts the batch up for sending again: the node may have it already,
@@ -110,7 +110,7 @@ func (s *sender) unanswered() {
 	s.again = append(append([]int32(nil), s.batch...), s.again...)
 }
 
-func (s *sender) judge(results []rpc.SubmitResult) {
+func (s *sender) countResults(results []rpc.SubmitResult) {
 	var again []int32
 	for k, i := range s.batch {
 		t := s.tally

@@ -141,7 +141,7 @@ func newPlan(accounts []account, requests int, c *LoadConfig, p *prices) (*plan,
 		}
 		stream := make([]int32, share*c.Batch)
 		for i := range stream {
-			a := turns.next()
+			a := turns.nextSender()
 			stream[i] = int32(len(pl.sender))
 			pl.sender, pl.ordinal = append(pl.sender, a), append(pl.ordinal, sent[a])
 			sent[a]++
@@ -224,9 +224,9 @@ func newTurns(accounts []account, conn int, c *LoadConfig) (*turns, error) {
 	return t, nil
 }
 
-// next returns the account that sends next: of the kind that is furthest behind
+// nextSender returns the account that sends next: of the kind that is furthest behind
 // its share.
-func (t *turns) next() int32 {
+func (t *turns) nextSender() int32 {
 	best := 0
 	for k := range t.credit {
 		t.credit[k] += t.weight[k]

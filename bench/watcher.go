@@ -48,7 +48,7 @@ func (w *watcher) run(ctx context.Context, events io.ReadCloser) {
 	defer w.stream.close()
 	for ctx.Err() == nil {
 		if events != nil {
-			_ = w.follow(ctx, events) // a broken stream is opened again; the gap is filled by height
+			_ = w.readStream(ctx, events) // a broken stream is opened again; the gap is filled by height
 			events.Close()
 		}
 		select {
@@ -79,8 +79,8 @@ func (w *watcher) open(ctx context.Context) (io.ReadCloser, error) {
 	return resp.Body, nil
 }
 
-// follow reads one stream to its end.
-func (w *watcher) follow(ctx context.Context, events io.Reader) error {
+// readStream reads one stream to its end.
+func (w *watcher) readStream(ctx context.Context, events io.Reader) error {
 	lines := bufio.NewScanner(events)
 	lines.Buffer(make([]byte, 64<<10), replyBytesMax)
 	var data []byte

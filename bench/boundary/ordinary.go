@@ -82,8 +82,8 @@ type list struct {
 	prices []Price
 }
 
-// take notes the price of a transaction, which is kept.
-func (l *list) take(name string, tx *chain.VerifiedTx) error {
+// recordPrice notes the price of a transaction, which is kept.
+func (l *list) recordPrice(name string, tx *chain.VerifiedTx) error {
 	r, err := l.g.One(tx)
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
@@ -103,10 +103,10 @@ func (l *list) people() error {
 	pay := func(to chain.Address) *chain.VerifiedTx {
 		return g.Tx(Alice, &to, 1, nil, chain.Usage{Cycles: g.Params().MaxTxCycles, Cells: g.Params().MaxTxCells})
 	}
-	if err := l.take("transfer", pay(Bob)); err != nil {
+	if err := l.recordPrice("transfer", pay(Bob)); err != nil {
 		return err
 	}
-	return l.take("transfer to a new account", pay(chain.Address{0: 0xcc}))
+	return l.recordPrice("transfer to a new account", pay(chain.Address{0: 0xcc}))
 }
 
 func (l *list) tokens() error {
@@ -132,7 +132,7 @@ func (l *list) tokens() error {
 		{"token approve, the first", func() *chain.VerifiedTx { return approve(Bob) }},
 		{"token approve", func() *chain.VerifiedTx { return approve(Bob) }},
 	} {
-		if err := l.take(s.name, s.tx()); err != nil {
+		if err := l.recordPrice(s.name, s.tx()); err != nil {
 			return err
 		}
 	}
@@ -207,7 +207,7 @@ func (l *list) deployments(folder string) error {
 		}
 		d := actor.Deployment{Source: source, Salt: []byte{1}, Manifest: m, Init: &actor.Init{Handler: "init", Payload: e.init}}
 		tx := l.g.Tx(Alice, nil, 0, actor.AppendPayload(nil, &d), l.g.Most())
-		if err := l.take("deploy "+e.name, tx); err != nil {
+		if err := l.recordPrice("deploy "+e.name, tx); err != nil {
 			return err
 		}
 	}

@@ -36,7 +36,7 @@ func (t *Town) On(c *solo.Chain) { t.chain = c }
 func (t *Town) Measure(ctx context.Context, w *Workload, txs, blocks int) (Measure, error) {
 	m := Measure{Workload: w.Name, Blocks: blocks}
 	txs = w.Most(txs)
-	if err := t.settle(ctx); err != nil {
+	if err := t.runUntilIdle(ctx); err != nil {
 		return m, err
 	}
 	var warm Measure
@@ -51,8 +51,8 @@ func (t *Town) Measure(ctx context.Context, w *Workload, txs, blocks int) (Measu
 	return m, nil
 }
 
-// settle makes blocks until no timer is due.
-func (t *Town) settle(ctx context.Context) error {
+// runUntilIdle makes blocks until no timer is due.
+func (t *Town) runUntilIdle(ctx context.Context) error {
 	for {
 		head := t.chain.Head()
 		clock := timers.Clock{Params: head.Force.Params, Height: head.Height() + 1}

@@ -235,7 +235,7 @@ func (s *seeding) pay(ctx context.Context, what string, to []*Person, p *params.
 			return err
 		}
 		done += len(orders)
-		s.tell(what, done, len(to))
+		s.logProgress(what, done, len(to))
 	}
 	return nil
 }
@@ -269,7 +269,7 @@ func (s *seeding) deploySleepers(ctx context.Context, p *params.Params) error {
 			return err
 		}
 		done += len(orders)
-		s.tell("actors", done, s.cfg.Actors)
+		s.logProgress("actors", done, s.cfg.Actors)
 	}
 	return nil
 }
@@ -288,7 +288,7 @@ func sleeperInit(first, apart uint64, count int) *actor.Init {
 // tellEvery is how long nothing is said.
 const tellEvery = 2 * time.Second
 
-func (s *seeding) tell(what string, done, of int) {
+func (s *seeding) logProgress(what string, done, of int) {
 	if now := time.Now(); now.Sub(s.told) >= tellEvery {
 		s.told = now
 		fmt.Fprintf(s.log, "%s %d of %d, block %d, %v\n", what, done, of, s.chain.Head().Height(), now.Sub(s.began).Round(time.Second))

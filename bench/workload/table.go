@@ -100,13 +100,13 @@ var table = []Workload{
 		return o
 	}},
 	{Name: "access-list-exact", About: "calls of an actor by an actor, as the list says", make: func(t *Town, i int) Order {
-		return t.ask(i, func(target chain.Address) []chain.AccessEntry { return []chain.AccessEntry{{Address: target}} })
+		return t.callAnother(i, func(target chain.Address) []chain.AccessEntry { return []chain.AccessEntry{{Address: target}} })
 	}},
 	{Name: "access-list-missing", About: "the same without a list", make: func(t *Town, i int) Order {
-		return t.ask(i, func(chain.Address) []chain.AccessEntry { return nil })
+		return t.callAnother(i, func(chain.Address) []chain.AccessEntry { return nil })
 	}},
 	{Name: "access-list-wrong", About: "the same with the name of another", make: func(t *Town, i int) Order {
-		return t.ask(i, func(chain.Address) []chain.AccessEntry { return []chain.AccessEntry{{Address: t.worker(i + 7)}} })
+		return t.callAnother(i, func(chain.Address) []chain.AccessEntry { return []chain.AccessEntry{{Address: t.worker(i + 7)}} })
 	}},
 	{Name: "timer-storm", About: "everybody sets as many timers for a block as cost no surcharge; those set before fire", most: 32, make: func(t *Town, i int) Order {
 		return message(t.person(i), t.worker(i), "later", timersAhead(1, 16))
@@ -172,8 +172,8 @@ func (t *Town) swap(i, pools int) Order {
 	return message(t.person(i), t.Markets[i%min(pools, len(t.Markets))], "swap", cbor.AppendUint(nil, uint64(1+i%1000)))
 }
 
-// ask has one worker call another.
-func (t *Town) ask(i int, list func(target chain.Address) []chain.AccessEntry) Order {
+// callAnother has one worker call another.
+func (t *Town) callAnother(i int, list func(target chain.Address) []chain.AccessEntry) Order {
 	target := t.worker(t.rng.IntN(100))
 	o := message(t.person(i), t.worker(i), "ask", bytesOf(target))
 	o.Access = list(target)

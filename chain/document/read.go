@@ -54,18 +54,18 @@ func (r *reader) space() {
 	}
 }
 
-// next returns the byte in front of the reader, 0 at the end.
-func (r *reader) next() byte {
+// peek returns the byte in front of the reader, 0 at the end.
+func (r *reader) peek() byte {
 	if r.pos < len(r.text) {
 		return r.text[r.pos]
 	}
 	return 0
 }
 
-// take skips space and then c, if it stands there.
-func (r *reader) take(c byte) bool {
+// accept skips space and then c, if it stands there.
+func (r *reader) accept(c byte) bool {
 	r.space()
-	if r.next() != c {
+	if r.peek() != c {
 		return false
 	}
 	r.pos++
@@ -85,7 +85,7 @@ func (r *reader) value(depthLeft int) (*Value, error) {
 		return nil, &PlaceError{Err: fmt.Errorf("more than %d values", valuesMax)}
 	}
 	r.space()
-	switch c := r.next(); {
+	switch c := r.peek(); {
 	case c == '"':
 		text, err := r.str()
 		return &Value{Kind: Text, Text: text}, err
@@ -98,7 +98,7 @@ func (r *reader) value(depthLeft int) (*Value, error) {
 		}
 		r.pos++
 		if c == '[' {
-			return r.items(depthLeft - 1)
+			return r.array(depthLeft - 1)
 		}
 		return r.object(depthLeft - 1)
 	case r.word("true"):
@@ -120,9 +120,9 @@ func (r *reader) word(w string) bool {
 	return true
 }
 
-func (r *reader) items(depthLeft int) (*Value, error) {
+func (r *reader) array(depthLeft int) (*Value, error) {
 	doc := &Value{Kind: List}
-	if r.take(']') {
+	if r.accept(']') {
 		return doc, nil
 	}
 	for {
@@ -132,9 +132,9 @@ func (r *reader) items(depthLeft int) (*Value, error) {
 		}
 		doc.Items = append(doc.Items, item)
 		switch {
-		case r.take(']'):
+		case r.accept(']'):
 			return doc, nil
-		case !r.take(','):
+		case !r.accept(','):
 			return nil, r.bad()
 		}
 	}
@@ -142,11 +142,11 @@ func (r *reader) items(depthLeft int) (*Value, error) {
 
 func (r *reader) object(depthLeft int) (*Value, error) {
 	doc := &Value{Kind: Object, Members: map[string]*Value{}}
-	if r.take('}') {
+	if r.accept('}') {
 		return doc, nil
 	}
 	for {
-		if r.space(); r.next() != '"' {
+		if r.space(); r.peek() != '"' {
 			return nil, r.bad()
 		}
 		name, err := r.str()
@@ -157,16 +157,16 @@ func (r *reader) object(depthLeft int) (*Value, error) {
 			return nil, within(name, errors.New("unknown field"))
 		case twice:
 			return nil, within(name, errors.New("field stands twice"))
-		case !r.take(':'):
+		case !r.accept(':'):
 			return nil, r.bad()
 		}
 		if doc.Members[name], err = r.value(depthLeft); err != nil {
 			return nil, within(name, err)
 		}
 		switch {
-		case r.take('}'):
+		case r.accept('}'):
 			return doc, nil
-		case !r.take(','):
+		case !r.accept(','):
 			return nil, r.bad()
 		}
 	}
@@ -175,23 +175,23 @@ func (r *reader) object(depthLeft int) (*Value, error) {
 // number takes the text of a number: what it is worth says the field it is for.
 func (r *reader) number() (string, error) {
 	start := r.pos
-	if r.next() == '-' {
+	if r.peek() == '-' {
 		r.pos++
 	}
-	if r.next() == '0' {
+	if r.peek() == '0' {
 		r.pos++
 	} else if err := r.digits(); err != nil {
 		return "", err
 	}
-	if r.next() == '.' {
+	if r.peek() == '.' {
 		r.pos++
 		if err := r.digits(); err != nil {
 			return "", err
 		}
 	}
-	if c := r.next(); c == 'e' || c == 'E' {
+	if c := r.peek(); c == 'e' || c == 'E' {
 		r.pos++
-		if c := r.next(); c == '+' || c == '-' {
+		if c := r.peek(); c == '+' || c == '-' {
 			r.pos++
 		}
 		if err := r.digits(); err != nil {
@@ -204,7 +204,7 @@ func (r *reader) number() (string, error) {
 // digits takes one or more.
 func (r *reader) digits() error {
 	start := r.pos
-	for c := r.next(); c >= '0' && c <= '9'; c = r.next() {
+	for c := r.peek(); c >= '0' && c <= '9'; c = r.peek() {
 		r.pos++
 	}
 	if r.pos == start {
@@ -217,16 +217,16 @@ func (r *reader) digits() error {
 func (r *reader) str() (string, error) {
 	r.pos++
 	start := r.pos
-	for c := r.next(); c != '"' && c != '\\' && c >= ' '; c = r.next() {
+	for c := r.peek(); c != '"' && c != '\\' && c >= ' '; c = r.peek() {
 		r.pos++
 	}
-	if r.next() == '"' { // the ordinary one: nothing to undo
+	if r.peek() == '"' { // the ordinary one: nothing to undo
 		r.pos++
 		return r.checked(r.text[start : r.pos-1])
 	}
 	out := append([]byte(nil), r.text[start:r.pos]...)
 	for {
-		switch c := r.next(); {
+		switch c := r.peek(); {
 		case c == '"':
 			r.pos++
 			return r.checked(out)
@@ -256,7 +256,7 @@ func (r *reader) checked(text []byte) (string, error) {
 // only together.
 func (r *reader) escape() (rune, error) {
 	r.pos++
-	switch c := r.next(); c {
+	switch c := r.peek(); c {
 	case '"', '\\', '/':
 		r.pos++
 		return rune(c), nil
@@ -268,9 +268,9 @@ func (r *reader) escape() (rune, error) {
 		if err != nil || !utf16.IsSurrogate(first) {
 			return first, err
 		}
-		if r.next() == '\\' {
+		if r.peek() == '\\' {
 			r.pos++
-			if r.next() == 'u' {
+			if r.peek() == 'u' {
 				second, err := r.unit()
 				if char := utf16.DecodeRune(first, second); err == nil && char != utf8.RuneError {
 					return char, nil

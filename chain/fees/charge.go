@@ -76,7 +76,7 @@ func bidOf(tx *chain.Tx) Bid {
 
 // Charge is [Charge] of what was used under the bid.
 func (b Bid) Charge(base chain.FeePair, used chain.Usage) (fee, burned, tip chain.Wei, err error) {
-	if err := b.check(base); err != nil {
+	if err := b.checkAgainst(base); err != nil {
 		return 0, 0, 0, err
 	}
 	burned, okBurned := cost(used, base)
@@ -108,7 +108,7 @@ func (e *BaseFeeError) Error() string {
 	return fmt.Sprintf("max_fee_per_%s %d below the base fee %d", e.Meter, e.Cap, e.Base)
 }
 
-func (b Bid) check(base chain.FeePair) error {
+func (b Bid) checkAgainst(base chain.FeePair) error {
 	if b.Most.PerCycle < base.PerCycle {
 		return &BaseFeeError{"cycle", b.Most.PerCycle, base.PerCycle}
 	}

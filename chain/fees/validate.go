@@ -188,7 +188,7 @@ func CheckSender(tx *chain.Tx, base chain.FeePair, nonce uint64, spendable chain
 	if tx.Nonce != nonce {
 		return &NonceError{tx.Nonce, nonce}
 	}
-	if err := bidOf(tx).check(base); err != nil {
+	if err := bidOf(tx).checkAgainst(base); err != nil {
 		return err
 	}
 	need, err := MaxCost(tx)

@@ -116,7 +116,7 @@ func (p *Params) checkEntitlements() error {
 	for i := range e.DomainSets {
 		s := &e.DomainSets[i]
 		names[i] = s.Name
-		if err := s.check(fmt.Sprintf("entitlements.domain_sets[%d]", i)); err != nil {
+		if err := s.checkField(fmt.Sprintf("entitlements.domain_sets[%d]", i)); err != nil {
 			return err
 		}
 	}
@@ -141,7 +141,7 @@ func (p *Params) checkEntitlements() error {
 // maxNamedItems bounds each of the tables of entitlements.
 const maxNamedItems = 256
 
-func (s *DomainSet) check(field string) error {
+func (s *DomainSet) checkField(field string) error {
 	if len(s.Domains) == 0 || len(s.Domains) > maxNamedItems {
 		return fmt.Errorf("%s has %d domains, want 1 to %d", field, len(s.Domains), maxNamedItems)
 	}

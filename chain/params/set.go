@@ -63,14 +63,14 @@ func PathCovers(group, path string) bool {
 func Keep(settings ...Setting) (kept []KeptSetting, err error) {
 	var p Params // takes each value to read it
 	for i := range settings {
-		if kept, err = settings[i].keep(&p, kept); err != nil {
+		if kept, err = settings[i].appendKept(&p, kept); err != nil {
 			return nil, err
 		}
 	}
 	return kept, nil
 }
 
-func (s *Setting) keep(p *Params, kept []KeptSetting) ([]KeptSetting, error) {
+func (s *Setting) appendKept(p *Params, kept []KeptSetting) ([]KeptSetting, error) {
 	if len(s.Path) > MaxSettingPath || len(s.Value) > MaxSettingBytes {
 		return nil, fmt.Errorf("a setting of %d bytes at a path of %d is too large", len(s.Value), len(s.Path))
 	}
@@ -130,14 +130,14 @@ func (p *Params) With(kept ...KeptSetting) (*Params, error) {
 	out := *p
 	document.Detach(&out)
 	for i := range kept {
-		if err := out.keep(&kept[i]); err != nil {
+		if err := out.applyKept(&kept[i]); err != nil {
 			return nil, &KeptSettingError{kept[i].Path, err}
 		}
 	}
 	return &out, nil
 }
 
-func (p *Params) keep(k *KeptSetting) error {
+func (p *Params) applyKept(k *KeptSetting) error {
 	value, err := p.place(k.Path)
 	if err != nil {
 		return err

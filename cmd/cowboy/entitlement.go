@@ -45,7 +45,7 @@ type idArg struct {
 	ID string `arg:"" placeholder:"ID" help:"32 bytes of hex."`
 }
 
-func (a *idArg) hash() (chain.Hash, error) {
+func (a *idArg) parseHash() (chain.Hash, error) {
 	id, err := client.ParseHash(a.ID)
 	return id, asUsage(err)
 }
@@ -114,7 +114,7 @@ func (entitlementDelegate) Help() string {
 
 // Run delegates.
 func (c *entitlementDelegate) Run(ctx context.Context, s *session) error {
-	id, err := c.hash()
+	id, err := c.parseHash()
 	if err != nil {
 		return err
 	}
@@ -130,7 +130,7 @@ func (c *entitlementDelegate) Run(ctx context.Context, s *session) error {
 type revokeTerms struct{ idArg }
 
 func (r *revokeTerms) instruction() (*chain.Tx, error) {
-	id, err := r.hash()
+	id, err := r.parseHash()
 	return client.RevokeGrantTx(id), err
 }
 
@@ -200,7 +200,7 @@ type roleOf struct {
 }
 
 func (c *roleOf) about(tx func(chain.Hash, chain.Address) *chain.Tx) (*chain.Tx, error) {
-	id, err := c.hash()
+	id, err := c.parseHash()
 	if err != nil {
 		return nil, err
 	}
@@ -256,7 +256,7 @@ func (entitlementShow) Help() string { return "Example:\n\n    cowboy entitlemen
 
 // Run prints a permission.
 func (c *entitlementShow) Run(ctx context.Context, s *session) error {
-	id, api, err := ask(s, c.hash)
+	id, api, err := ask(s, c.parseHash)
 	if err != nil {
 		return err
 	}

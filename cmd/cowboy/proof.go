@@ -46,9 +46,9 @@ type gotReply struct {
 	Proof    *provenFor `json:"proof,omitempty"` // if verified
 }
 
-// get asks for a proof and writes it. A proof that does not verify, or answers
+// fetch asks for a proof and writes it. A proof that does not verify, or answers
 // another question, is not written.
-func (f *proofFlags) get(ctx context.Context, s *session, q *light.Query) error {
+func (f *proofFlags) fetch(ctx context.Context, s *session, q *light.Query) error {
 	var v *light.Verifier
 	if f.Genesis != "" {
 		var err error
@@ -111,7 +111,7 @@ func (c *proofHeader) Run(ctx context.Context, s *session) error {
 		}
 		q.Height = chain.Height(height)
 	}
-	return c.get(ctx, s, q)
+	return c.fetch(ctx, s, q)
 }
 
 type proofOfOne struct {
@@ -130,7 +130,7 @@ func (c *proofOfOne) Run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	return c.get(ctx, s, &light.Query{Kind: light.KindAccount, Accounts: []light.AccountQuery{{Address: addr}}})
+	return c.fetch(ctx, s, &light.Query{Kind: light.KindAccount, Accounts: []light.AccountQuery{{Address: addr}}})
 }
 
 type proofStorage struct {
@@ -150,7 +150,7 @@ func (c *proofStorage) Run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	return c.get(ctx, s, &light.Query{Kind: light.KindStorage, Accounts: []light.AccountQuery{ask}})
+	return c.fetch(ctx, s, &light.Query{Kind: light.KindStorage, Accounts: []light.AccountQuery{ask}})
 }
 
 type proofTx struct {
@@ -186,7 +186,7 @@ func (f *proofFlags) getListed(ctx context.Context, s *session, kind light.Kind,
 	if err != nil {
 		return usageError{err}
 	}
-	return f.get(ctx, s, &light.Query{Kind: kind, TxHash: hash})
+	return f.fetch(ctx, s, &light.Query{Kind: kind, TxHash: hash})
 }
 
 type proofMulti struct {
@@ -209,7 +209,7 @@ func (c *proofMulti) Run(ctx context.Context, s *session) error {
 		}
 		q.Accounts = append(q.Accounts, ask)
 	}
-	return c.get(ctx, s, q)
+	return c.fetch(ctx, s, q)
 }
 
 // parseAsk reads ADDRESS or ADDRESS:SLOT,SLOT.

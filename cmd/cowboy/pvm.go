@@ -85,7 +85,7 @@ func (c *pvmRun) Run(s *session, ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := c.keep(s, end.defect); err != nil {
+	if err := c.saveInput(s, end.defect); err != nil {
 		return err
 	}
 	reply, profile := end.reply, end.profile

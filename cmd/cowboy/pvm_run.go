@@ -69,10 +69,10 @@ func (c *pvmRun) input(s *session) (*pvm.Dump, error) {
 	return d, nil
 }
 
-// keep writes the input of a run that a defect ended to a file, so that whoever
+// saveInput writes the input of a run that a defect ended to a file, so that whoever
 // mends the machine can run it again. Of one that was run again, it shows where
 // the defect is.
-func (c *pvmRun) keep(s *session, defect *pvm.Defect) error {
+func (c *pvmRun) saveInput(s *session, defect *pvm.Defect) error {
 	if defect == nil {
 		return nil
 	}
@@ -93,7 +93,7 @@ func (c *pvmRun) keep(s *session, defect *pvm.Defect) error {
 // the process.
 func (c *pvmRun) until(ctx context.Context, w world, d *pvm.Dump) (scriptEnd, error) {
 	done := make(chan scriptEnd, 1)
-	go func() { done <- c.execute(w, d) }()
+	go func() { done <- c.runSource(w, d) }()
 	select {
 	case e := <-done:
 		return e, e.err
@@ -102,9 +102,9 @@ func (c *pvmRun) until(ctx context.Context, w world, d *pvm.Dump) (scriptEnd, er
 	}
 }
 
-// execute runs a source on a fresh machine. What it asks of a chain is answered by
+// runSource runs a source on a fresh machine. What it asks of a chain is answered by
 // a host in memory.
-func (c *pvmRun) execute(w world, d *pvm.Dump) scriptEnd {
+func (c *pvmRun) runSource(w world, d *pvm.Dump) scriptEnd {
 	machine := w.machine
 	if machine == nil {
 		machine = pvm.NewRuntime

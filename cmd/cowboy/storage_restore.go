@@ -96,7 +96,7 @@ func (c *storageRestore) Run(ctx context.Context, s *session) error {
 }
 
 func (r *restoring) run(ctx context.Context) error {
-	status, err := r.judge(ctx)
+	status, err := r.checkFile(ctx)
 	if err != nil {
 		return err
 	}
@@ -105,7 +105,7 @@ func (r *restoring) run(ctx context.Context) error {
 		return err
 	}
 	if p := status.Evicted.Restoring; p == nil || status.Height >= p.Deadline || p.By != r.own.String() {
-		if err := r.send(ctx, client.RestoreBeginTx(r.file.Actor, chain.Height(status.Height+r.command.Blocks))); err != nil {
+		if err := r.sendAndWait(ctx, client.RestoreBeginTx(r.file.Actor, chain.Height(status.Height+r.command.Blocks))); err != nil {
 			return fmt.Errorf("begin: %w", err)
 		}
 		r.s.note("begun with a bond of %s: until height %d nobody else may put data, as long as parts come", cby(status.Evicted.Bond), status.Height+r.command.Blocks)
@@ -115,26 +115,26 @@ func (r *restoring) run(ctx context.Context) error {
 		done -= sizeOf(c)
 	}
 	for i, c := range chunks {
-		if err := r.send(ctx, client.RestorePutTx(r.file.Actor, c)); err != nil {
+		if err := r.sendAndWait(ctx, client.RestorePutTx(r.file.Actor, c)); err != nil {
 			return fmt.Errorf("part %d of %d: %w", i+1, len(chunks), err)
 		}
 		done += sizeOf(c)
 		r.s.note("part %d of %d: %d of %d bytes", i+1, len(chunks), done, r.file.Size.Bytes)
 	}
 	r.s.note("paying %s of rent", cby(status.Evicted.Cost))
-	if err := r.send(ctx, client.RestoreCommitTx(r.file.Actor, r.payer)); err != nil {
+	if err := r.sendAndWait(ctx, client.RestoreCommitTx(r.file.Actor, r.payer)); err != nil {
 		err = fmt.Errorf("commit: %w", err)
 		var failed *failedTx
 		if errors.As(err, &failed) && failed.reason == chain.CodeName(chain.CodeBadProof) {
-			return r.drop(ctx, err)
+			return r.giveUp(ctx, err)
 		}
 		return err
 	}
 	return nil
 }
 
-// judge says whether the file is what the chain lacks.
-func (r *restoring) judge(ctx context.Context) (*rpc.RentReply, error) {
+// checkFile says whether the file is what the chain lacks.
+func (r *restoring) checkFile(ctx context.Context) (*rpc.RentReply, error) {
 	quote, err := r.api.BaseFee(ctx)
 	if err != nil {
 		return nil, err
@@ -178,23 +178,23 @@ func (r *restoring) rest(ctx context.Context, status *rpc.RentReply) ([][]state.
 			}
 		}
 		if there != p.Bytes {
-			return nil, r.drop(ctx, fmt.Errorf("%d bytes were put that are not those of this file", p.Bytes))
+			return nil, r.giveUp(ctx, fmt.Errorf("%d bytes were put that are not those of this file", p.Bytes))
 		}
 		r.s.note("going on: %d of %d bytes are there", p.Bytes, r.file.Size.Bytes)
 	}
 	return left.Chunks(r.command.ChunkBytes)
 }
 
-// drop begins nothing anew by itself: it ends what can only be wrong, and says why.
-func (r *restoring) drop(ctx context.Context, cause error) error {
-	if err := r.send(ctx, client.RestoreAbortTx(r.file.Actor)); err != nil {
+// giveUp begins nothing anew by itself: it ends what can only be wrong, and says why.
+func (r *restoring) giveUp(ctx context.Context, cause error) error {
+	if err := r.sendAndWait(ctx, client.RestoreAbortTx(r.file.Actor)); err != nil {
 		return errors.Join(cause, fmt.Errorf("drop what was put: %w", err))
 	}
 	return fmt.Errorf("%w: it was dropped, run the command again to begin anew", cause)
 }
 
-// send sends one transaction and waits for it.
-func (r *restoring) send(ctx context.Context, tx *chain.Tx) error {
+// sendAndWait sends one transaction and waits for it.
+func (r *restoring) sendAndWait(ctx context.Context, tx *chain.Tx) error {
 	flags := sendFlags{priceFlags: priceFlags{TipPerCycle: r.command.TipPerCycle}}
 	signed, err := flags.prepare(ctx, r.s, tx)
 	if err != nil {

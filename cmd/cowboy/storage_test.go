@@ -240,7 +240,7 @@ func (l *live) restoreWrong(file string) {
 	head := l.rent(b.Actor.String()).Height
 	chunks[0][1].Value = append([]byte{0xff}, chunks[0][1].Value[1:]...)
 	for _, tx := range []*chain.Tx{client.RestoreBeginTx(b.Actor, chain.Height(head+1_000)), client.RestorePutTx(b.Actor, chunks[0])} {
-		if err := r.send(ctx, tx); err != nil {
+		if err := r.sendAndWait(ctx, tx); err != nil {
 			l.t.Fatal(err)
 		}
 	}

@@ -78,7 +78,7 @@ func (i *tokenInstruction) add(arg []byte, err error) *tokenInstruction {
 	return i
 }
 
-func (i *tokenInstruction) account(text string) *tokenInstruction {
+func (i *tokenInstruction) accountArg(text string) *tokenInstruction {
 	a, err := client.ParseAddress(text)
 	return i.add(cbor.AppendBytes(nil, a[:]), err)
 }
@@ -88,7 +88,7 @@ func (i *tokenInstruction) accountOrNone(text string) *tokenInstruction {
 	if text == "none" {
 		return i.add(cbor.AppendNull(nil), nil)
 	}
-	return i.account(text)
+	return i.accountArg(text)
 }
 
 func (i *tokenInstruction) amount(text string) *tokenInstruction {
@@ -209,7 +209,7 @@ func (tokenApprove) Help() string {
 
 // Run approves a spender.
 func (c *tokenApprove) Run(ctx context.Context, s *session) error {
-	return c.instruct(ctx, s, c.instruction(chain.OpTokenApprove).account(c.Spender).amount(c.Amount))
+	return c.instruct(ctx, s, c.instruction(chain.OpTokenApprove).accountArg(c.Spender).amount(c.Amount))
 }
 
 type tokenMint struct {
@@ -226,7 +226,7 @@ func (tokenMint) Help() string {
 
 // Run makes more of a token.
 func (c *tokenMint) Run(ctx context.Context, s *session) error {
-	return c.instruct(ctx, s, c.instruction(chain.OpTokenMint).account(c.To).amount(c.Amount))
+	return c.instruct(ctx, s, c.instruction(chain.OpTokenMint).accountArg(c.To).amount(c.Amount))
 }
 
 type tokenBurn struct {

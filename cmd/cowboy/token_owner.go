@@ -19,7 +19,7 @@ func (tokenFreeze) Help() string {
 
 // Run stops an account.
 func (c *tokenFreeze) Run(ctx context.Context, s *session) error {
-	return c.instruct(ctx, s, c.instruction(chain.OpTokenFreeze).account(c.Account))
+	return c.instruct(ctx, s, c.instruction(chain.OpTokenFreeze).accountArg(c.Account))
 }
 
 type tokenUnfreeze struct {
@@ -35,7 +35,7 @@ func (tokenUnfreeze) Help() string {
 
 // Run lets an account go on.
 func (c *tokenUnfreeze) Run(ctx context.Context, s *session) error {
-	return c.instruct(ctx, s, c.instruction(chain.OpTokenUnfreeze).account(c.Account))
+	return c.instruct(ctx, s, c.instruction(chain.OpTokenUnfreeze).accountArg(c.Account))
 }
 
 type tokenSetOwner struct {

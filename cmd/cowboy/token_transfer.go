@@ -24,7 +24,7 @@ func (tokenTransfer) Help() string {
 
 // Run sends tokens.
 func (c *tokenTransfer) Run(ctx context.Context, s *session) error {
-	return c.instruct(ctx, s, c.instruction(chain.OpTokenTransfer).account(c.To).amount(c.Amount))
+	return c.instruct(ctx, s, c.instruction(chain.OpTokenTransfer).accountArg(c.To).amount(c.Amount))
 }
 
 type tokenTransferFrom struct {
@@ -42,7 +42,7 @@ func (tokenTransferFrom) Help() string {
 
 // Run sends another's tokens.
 func (c *tokenTransferFrom) Run(ctx context.Context, s *session) error {
-	return c.instruct(ctx, s, c.instruction(chain.OpTokenTransferFrom).account(c.From).account(c.To).amount(c.Amount))
+	return c.instruct(ctx, s, c.instruction(chain.OpTokenTransferFrom).accountArg(c.From).accountArg(c.To).amount(c.Amount))
 }
 
 type tokenTransferBatch struct {

@@ -137,7 +137,7 @@ func searchFor(b batch, opt Options) *search {
 func (s *search) each() {
 	for i := range s.bad {
 		if !s.settled[i] {
-			s.check(i)
+			s.productOf(i)
 		}
 	}
 }
@@ -180,8 +180,8 @@ func (s *search) sum(lo, hi int, factors []byte, width int) blst.Fp12 {
 	return s.product(lo, hi, factors[width*lo:width*hi], width)
 }
 
-// settle gives the verdict on one signature.
-func (s *search) settle(i int, bad bool) {
+// setVerdict gives the verdict on one signature.
+func (s *search) setVerdict(i int, bad bool) {
 	if !s.settled[i] {
 		s.settled[i] = true
 		s.open--
@@ -191,15 +191,15 @@ func (s *search) settle(i int, bad bool) {
 
 func (s *search) settleRange(lo, hi int, bad bool) {
 	for i := lo; i < hi; i++ {
-		s.settle(i, bad)
+		s.setVerdict(i, bad)
 	}
 }
 
-// check looks at one signature alone and returns its product.
-func (s *search) check(i int) blst.Fp12 {
+// productOf looks at one signature alone and returns its product.
+func (s *search) productOf(i int) blst.Fp12 {
 	v := s.batch.lone(i)
 	s.spent += pairingCost
-	s.settle(i, !isOne(&v))
+	s.setVerdict(i, !isOne(&v))
 	return v
 }
 
@@ -213,7 +213,7 @@ func (s *search) hopeless() bool {
 		b = (b + 1) % n
 	}
 	for _, i := range [...]int{a, b} {
-		if s.check(i); !s.bad[i] {
+		if s.productOf(i); !s.bad[i] {
 			return false
 		}
 	}
@@ -239,7 +239,7 @@ func (s *search) rest(r span, known int) {
 			}
 			continue
 		}
-		v := s.check(i)
+		v := s.productOf(i)
 		if !s.bad[i] {
 			continue
 		}
@@ -282,7 +282,7 @@ func (s *search) lone(r *span) bool {
 	for x := r.lo; x < r.hi; x++ {
 		if left.Equals(&right) {
 			s.settleRange(r.lo, x, false)
-			s.settle(x, true)
+			s.setVerdict(x, true)
 			s.settleRange(x+1, r.hi, false)
 			return true
 		}
