@@ -31,7 +31,7 @@ func Compile(mod *syntax.Module, table *scope.Table, file string, lim Limits) (o
 	if err := lim.Check(); err != nil {
 		return nil, fmt.Errorf("limits of the compiler: %w", err)
 	}
-	c := &compiler{table: table, file: file, lim: lim, folded: map[*syntax.Tuple]folding{}}
+	c := &compiler{table: table, file: file, lim: lim, folded: map[*syntax.Tuple]folding{}, named: map[*syntax.MatchOr][]string{}}
 	defer func() {
 		if r := recover(); r != nil {
 			e, ok := r.(*Error)
@@ -53,6 +53,7 @@ type compiler struct {
 	// textAnnotations tells that annotations stay text.
 	textAnnotations bool
 	folded          map[*syntax.Tuple]folding
+	named           map[*syntax.MatchOr][]string // names of the alternatives, looked up, never iterated
 
 	instructions, codes, handlers, nameBytes int
 }

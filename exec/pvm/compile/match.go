@@ -233,8 +233,7 @@ func (m *matcher) class(p *syntax.MatchClass, subject int, fail *label) {
 // registers.
 func (m *matcher) or(p *syntax.MatchOr, subject int, fail *label) {
 	f := m.f
-	var names []string
-	appendNames(p.Patterns[0], &names)
+	names := f.c.namesOf(p)
 	base := f.alloc(len(names))
 	var end label
 	// Paid: by the tokens of what it goes through, once each (ADR 59).
@@ -277,15 +276,26 @@ func (m *matcher) regs() map[string]int {
 	return regs
 }
 
+// namesOf returns the names that each alternative binds, in the order of the first, which
+// is gone through once: every pattern with alternatives around it asks again.
+func (c *compiler) namesOf(p *syntax.MatchOr) []string {
+	names, known := c.named[p]
+	if !known {
+		c.appendNames(p.Patterns[0], &names)
+		c.named[p] = names
+	}
+	return names
+}
+
 // appendNames appends the names that a pattern binds.
-func appendNames(p syntax.Pattern, names *[]string) {
+func (c *compiler) appendNames(p syntax.Pattern, names *[]string) {
 	switch p := p.(type) {
 	case *syntax.MatchOr:
-		appendNames(p.Patterns[0], names)
+		*names = append(*names, c.namesOf(p)...)
 		return
 	case *syntax.MatchAs:
 		if p.Pattern != nil {
-			appendNames(p.Pattern, names)
+			c.appendNames(p.Pattern, names)
 		}
 		appendName(p.Name, names)
 		return
@@ -296,7 +306,7 @@ func appendNames(p syntax.Pattern, names *[]string) {
 	}
 	syntax.Children(p, func(n syntax.Node) {
 		if sub, ok := n.(syntax.Pattern); ok {
-			appendNames(sub, names)
+			c.appendNames(sub, names)
 		}
 	})
 }

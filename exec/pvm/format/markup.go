@@ -30,34 +30,42 @@ type Markup struct{ rest string }
 // NewMarkup starts at the front.
 func NewMarkup(format string) Markup { return Markup{format} }
 
-// Next returns the next part; more is false at the end.
+// Next returns the next part; more is false at the end, which is behind an error too:
+// what is left is looked at once, however often somebody asks.
 func (m *Markup) Next() (p Part, more bool, err error) {
 	if m.rest == "" {
 		return Part{}, false, nil
 	}
+	if p, err = m.part(); err != nil {
+		m.rest = ""
+	}
+	return p, err == nil, err
+}
+
+func (m *Markup) part() (p Part, err error) {
 	// Paid: by markup in vm and formatterParser in lib, a character each before; what is left is looked at once.
 	i := strings.IndexAny(m.rest, "{}")
 	if i < 0 {
 		p.Literal, m.rest = m.rest, ""
-		return p, true, nil
+		return p, nil
 	}
 	brace := m.rest[i]
 	doubled := i+1 < len(m.rest) && m.rest[i+1] == brace
 	switch {
 	case doubled:
 		p.Literal, m.rest = m.rest[:i+1], m.rest[i+2:]
-		return p, true, nil
+		return p, nil
 	case brace == '}':
-		return Part{}, false, valueError("Single '}' encountered in format string")
+		return Part{}, valueError("Single '}' encountered in format string")
 	case i+1 == len(m.rest):
-		return Part{}, false, valueError("Single '{' encountered in format string")
+		return Part{}, valueError("Single '{' encountered in format string")
 	}
 	p.Literal, m.rest = m.rest[:i], m.rest[i+1:]
 	p.Field = true
 	if err := m.field(&p); err != nil {
-		return Part{}, false, err
+		return Part{}, err
 	}
-	return p, true, nil
+	return p, nil
 }
 
 // field reads up to the brace that closes.
@@ -227,12 +235,19 @@ type Step struct {
 	Index     int64
 }
 
-// Next returns the next step; more is false at the end. Errors come only when
-// the steps before were taken, as in Python.
+// Next returns the next step; more is false at the end, which is behind an error too.
+// Errors come only when the steps before were taken, as in Python.
 func (p *Path) Next() (s Step, more bool, err error) {
 	if p.rest == "" {
 		return Step{}, false, nil
 	}
+	if s, err = p.step(); err != nil {
+		p.rest = ""
+	}
+	return s, err == nil, err
+}
+
+func (p *Path) step() (s Step, err error) {
 	switch p.rest[0] {
 	case '.':
 		// Paid: likewise; a path is looked at once.
@@ -246,18 +261,18 @@ func (p *Path) Next() (s Step, more bool, err error) {
 		// Paid: likewise.
 		end := strings.IndexByte(p.rest, ']')
 		if end < 0 {
-			return Step{}, false, valueError("Missing ']' in format string")
+			return Step{}, valueError("Missing ']' in format string")
 		}
 		s = Step{false, p.rest[1:end], -1}
 		if s.Index, err = wholeInteger(s.Name); err != nil {
-			return Step{}, false, err
+			return Step{}, err
 		}
 		p.rest = p.rest[end+1:]
 	default:
-		return Step{}, false, valueError("Only '.' or '[' may follow ']' in format field specifier")
+		return Step{}, valueError("Only '.' or '[' may follow ']' in format field specifier")
 	}
 	if s.Name == "" {
-		return Step{}, false, valueError("Empty attribute in format string")
+		return Step{}, valueError("Empty attribute in format string")
 	}
-	return s, true, nil
+	return s, nil
 }

@@ -184,6 +184,7 @@ func (r *reModule) patternOf(m *vm.Machine, v, flags vm.Value) (*patternState, e
 			if short && fault.Kind == regex.Limit {
 				m.Charge(m.CyclesLeft() + 1)
 			}
+			m.ChargeEach(fault.Cost, m.Prices().Token)
 			return nil, r.refused(m, fault, v)
 		}
 		if len(r.programs) >= programsKept {

@@ -21,6 +21,7 @@ func Compile(pattern string, flags Flag, isBytes bool, limits Limits) (*Program,
 	c.sequence(tree, ps.flags)
 	c.emit(inst{op: opMatch})
 	if c.err != nil {
+		c.err.Cost = len(c.p.code) + c.spans
 		return nil, c.err
 	}
 	c.filters()

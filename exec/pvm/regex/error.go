@@ -46,6 +46,7 @@ type Error struct {
 	Pos    int    // code points (bytes in a bytes pattern) before the fault, -1 for none
 	Lineno int    // from 1, 0 when Pos is -1
 	Colno  int    // from 1, 0 when Pos is -1
+	Cost   int    // what was made before the refusal, as [Program.Cost] counts it beside the characters
 	lines  bool   // the pattern has more than one line
 }
 

@@ -8,7 +8,6 @@ import (
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/code"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/host"
-	"github.com/cowboy-foundation/cowboy/exec/pvm/ucd"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/vm"
 )
 
@@ -52,7 +51,7 @@ func (c call) text(i, most int, what string) (string, error) {
 		return "", c.m.TypeError("%s must be str, not %s", what, c.m.TypeName(c.arg(i)))
 	}
 	c.m.ChargeEach(len(s), c.m.Prices().Char)
-	s = ucd.NFC(s)
+	s = c.m.NFC(s)
 	if len(s) == 0 || len(s) > most {
 		return "", c.m.ValueError("%s must have 1 to %d bytes", what, most)
 	}

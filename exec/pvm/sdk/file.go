@@ -5,7 +5,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/cowboy-foundation/cowboy/exec/pvm/ucd"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/vm"
 )
 
@@ -145,7 +144,7 @@ func (f *file) take(m *vm.Machine, n int, line bool) (vm.Value, error) {
 	}
 	f.pos += i
 	s := string(out)
-	return m.NewStr(ucd.NFC(s)), nil
+	return m.NewStr(m.NFC(s)), nil
 }
 
 // newlineAt returns the text of the character at the head of rest, with line

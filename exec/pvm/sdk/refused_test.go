@@ -78,3 +78,31 @@ func TestPrefixesAreAsLongAsKeys(t *testing.T) {
 		t.Errorf("the host was asked for a prefix of %d bytes, want %d at most", h.longest, most)
 	}
 }
+
+// TestNormalFormsArePaid: bringing a text into NFC costs more than reading it. It took 90 ns
+// a cycle of names and files.
+func TestNormalFormsArePaid(t *testing.T) {
+	rt := newRuntime(t)
+	cycles := func(character, call string) int64 {
+		program, err := compile.Source([]byte("import cowboy_sdk as k\ns = '"+character+"' * 3000\n"+call+"\n"), "a.py", compile.DefaultLimits())
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := rt.NewMachine()
+		m.Host = NewSession(host.NewRecorder(), host.DefaultCosts(), DefaultLimits())
+		res, err := m.Execute(program, 10_000_000)
+		if err != nil || res.Raised != nil {
+			t.Fatalf("%s: %v %s", call, err, res.Traceback)
+		}
+		return int64(res.Cycles)
+	}
+	for _, call := range []string{
+		"try: k.storage.get(s)\nexcept ValueError: pass", "try: k.emit_event(s, 1)\nexcept ValueError: pass",
+		"f = open('/tmp/a', 'w+')\nf.write(s)\nf.seek(0)\nf.read()",
+	} {
+		plain, marked := cycles("\u00fe\u00fea", call), cycles("\u1f82\u0300", call)
+		if marked-plain < 2*5*3000 {
+			t.Errorf("%s: %d cycles for five bytes that are normal, %d for five that are not", call, plain, marked)
+		}
+	}
+}

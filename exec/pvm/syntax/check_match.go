@@ -112,6 +112,7 @@ func (c *checker) orPattern(m *MatchOr, b *binding) {
 		}
 		if !same {
 			c.failf(m.Pos, "alternative patterns bind different names")
+			return // or names that no alternative repeats are noted for each pattern around
 		}
 	}
 	// Paid: by the tokens of the alternatives, which repeat the names (ADR 59).

@@ -45,12 +45,24 @@ func (s *Str) more() *strOther {
 // for less than its length. Strings of the library are in NFC.
 func (m *Machine) normal(s *Str) string {
 	if s.nfc == 0 && !s.ascii() && s.mark < touched {
-		// Paid: by what made the text, once for each, and by the comparison or the key.
-		if strings.IndexFunc(s.s, func(r rune) bool { return r >= 0x300 }) >= 0 { // below it everything is normal
-			m.ChargeEach(2*len(s.s), m.dyn.Char)
-		}
+		m.chargeNFC(s.s)
 	}
 	return nfcText(s)
+}
+
+// chargeNFC pays for bringing a text into NFC.
+func (m *Machine) chargeNFC(s string) {
+	// Paid: by what made the text, once for each, and by the comparison, the key or the argument.
+	if strings.IndexFunc(s, func(r rune) bool { return r >= 0x300 }) >= 0 { // below it everything is normal
+		m.ChargeEach(2*len(s), m.dyn.Char)
+	}
+}
+
+// NFC is a text in NFC, for natives that have paid for reading it: what is not plain costs
+// two characters more for each byte.
+func (m *Machine) NFC(s string) string {
+	m.chargeNFC(s)
+	return ucd.NFC(s)
 }
 
 // nfcText is the NFC form of the text, by which strings compare and hash. The
