@@ -163,6 +163,9 @@ bench-pvm-costs: ## time per cycle of every operation, mixes and attacks of the 
 	cd bench/peers && $(GO) run ./pvm/costs $(ARGS)
 
 bench-e2e: build ## whole nodes beside peers under transfers, ROUNDS=3 of WINDOW=20s; ONLY=cowboy WINDOW=8s ROUNDS=1 for ours alone, PROFILE=folder for its profiles
+	$(if $(filter cowboy,$(ONLY)),,@echo 'building the peers: minutes the first time, then a moment')
+	$(if $(filter cowboy,$(ONLY)),,cd bench/peers/e2e/geth && $(GO) build -o ../out/geth github.com/ethereum/go-ethereum/cmd/geth)
+	$(if $(filter cowboy,$(ONLY)),,cd bench/peers/e2e/comet && $(GO) build -o ../out/comet .)
 	cd bench/peers && $(GO) build -o e2e/out/ ./e2e && exec e2e/out/e2e -rounds $(or $(ROUNDS),3) -window $(or $(WINDOW),20s) -only '$(ONLY)' -profile '$(if $(PROFILE),$(abspath $(PROFILE)))' $(ARGS)
 
 bench-compare: build ## compare two results: make bench-compare OLD=a.json NEW=b.json

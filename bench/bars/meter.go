@@ -97,10 +97,7 @@ func (m *Meter) Measure(b *Bar) Result {
 		r.Rounds = nil
 		return notMeasured(r, err.Error(), !errors.As(err, new(*crowdedError)))
 	}
-	r.Verdict = VerdictOK
-	if r.Ratio < r.Must {
-		r.Verdict = VerdictShort
-	}
+	r.judge()
 	return r
 }
 
@@ -250,7 +247,7 @@ func (m *Meter) gauge(g *Gauge, r *Result) (err error) {
 		r.Aim = g.Must / g.Aim
 	}
 	if r.Peer == "" {
-		r.Peer = "limit"
+		r.Peer = peerLimit
 	}
 	if g.Close != nil {
 		defer func() { err = errors.Join(err, g.Close()) }()
@@ -266,10 +263,7 @@ func (m *Meter) gauge(g *Gauge, r *Result) (err error) {
 		if i < m.cfg.Warmup {
 			continue
 		}
-		// A quantity of nothing at all is infinitely good, which JSON cannot
-		// say; a millionth of the limit is as good as that.
-		ratio := g.Must / max(v, g.Must/1e6)
-		r.Rounds = append(r.Rounds, Round{Ours: Sample{NanosPerOp: v}, Peer: Sample{NanosPerOp: g.Must}, Ratio: ratio})
+		r.Rounds = append(r.Rounds, against(g.Must, v))
 	}
 	summarize(r)
 	return nil

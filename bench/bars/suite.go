@@ -70,7 +70,7 @@ func Run(suite string, list []Bar, opts Options, stdout io.Writer) (Report, erro
 	}
 	report.Environment.Finish()
 	if opts.OutDir != "" {
-		if err := report.write(filepath.Join(opts.OutDir, suite+".json")); err != nil {
+		if err := report.Write(filepath.Join(opts.OutDir, suite+".json")); err != nil {
 			return report, err
 		}
 	}
@@ -80,7 +80,8 @@ func Run(suite string, list []Bar, opts Options, stdout io.Writer) (Report, erro
 	return report, nil
 }
 
-func (r *Report) write(path string) error {
+// Write writes the report to a file, whose folder it makes.
+func (r *Report) Write(path string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return fmt.Errorf("report folder: %w", err)
 	}

@@ -28,13 +28,26 @@ const (
 	connections = 4
 	nameOurs    = "cowboy"
 	nameAgain   = "cowboy-again" // the same, so that the noise is seen
+	nameGeth    = "geth"
+	nameSigned  = "comet-signed"
+	nameKVStore = "comet-kvstore"
 )
 
 func contestants() []contestant {
 	ours := contestant{name: nameOurs, batch: flood.CowboyBatch, accounts: 1000, limit: 60_000, start: startCowboy, load: loadCowboy}
 	again := ours
 	again.name = nameAgain
-	return []contestant{ours, again}
+	return []contestant{
+		ours, again,
+		{name: nameGeth, batch: 50, accounts: 500, limit: 20_000, stock: 15_000, start: startGeth, load: loadGeth},
+		{name: nameSigned, batch: 200, accounts: 500, limit: 60_000, stock: 30_000, start: startComet("signed"), load: loadComet(true)},
+		{name: nameKVStore, batch: 200, accounts: 500, limit: 60_000, stock: 70_000, start: startComet("kvstore"), load: loadComet(false)},
+	}
+}
+
+// program is the path of a peer's program, which make builds beside this one.
+func (o *options) program(name string) string {
+	return filepath.Join(o.root, "bench", "peers", "e2e", "out", name)
 }
 
 func names(list []contestant) (out []string) {
@@ -125,5 +138,5 @@ func runOnce(ctx context.Context, o *options, c *contestant, dir string, rate fl
 	if err != nil {
 		return r, err
 	}
-	return outcome{Result: *result, Name: c.name, Rate: rate, Serial: inside.serial}, result.Check()
+	return outcome{Result: *result, Name: c.name, Rate: rate, Inside: inside.found}, result.Check()
 }

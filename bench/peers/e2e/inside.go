@@ -20,15 +20,18 @@ import (
 type inside struct {
 	server   *server
 	profiles string // folder; empty for none
-	serial   map[string]float64
+	found    map[string]float64
 }
 
-// stages are counters of nanoseconds of the goroutine that builds, executes and commits
-// blocks. Where a stage has workers, its own counter has their wall time.
-func stages() []string { return []string{"pack", "exec", "root", "commit"} }
+const (
+	stagePrefix       = "stage "
+	ownerPrefix       = "owner "
+	insideAllocations = "allocations"
+	insideBytes       = "bytes allocated"
 
-// serialPrefix is that of counters of each owner's time, where the node has them.
-const serialPrefix = "cowboy_serial_seconds_total{owner=\""
+	// counterOfOwner is how counters of each owner's time begin, where the node has them.
+	counterOfOwner = "cowboy_serial_seconds_total{owner=\""
+)
 
 // watch compares the counters at both ends of the window and takes profiles in it.
 func (in *inside) watch(ctx context.Context, window time.Duration) error {
@@ -55,25 +58,29 @@ func (in *inside) watch(ctx context.Context, window time.Duration) error {
 	if err := errors.Join(append(failed[:], err)...); err != nil {
 		return err
 	}
-	in.serial = perTransaction(before, after)
+	in.found = perTransaction(before, after)
 	return nil
 }
 
-// perTransaction is the nanoseconds that each owner or stage spent on a transaction.
+// perTransaction is the nanoseconds that each stage and each owner spent on a
+// transaction, in wall time, and what was allocated for it.
 func perTransaction(before, after map[string]float64) map[string]float64 {
 	const included = "cowboy_pool_included_total"
 	txs := after[included] - before[included]
 	if txs <= 0 {
 		return nil
 	}
-	spent := map[string]float64{}
-	for _, stage := range stages() {
-		name := "cowboy_" + stage + "_nanoseconds_total"
-		spent[stage] = (after[name] - before[name]) / txs
+	of := func(counter string) float64 { return (after[counter] - before[counter]) / txs }
+	spent := map[string]float64{
+		insideAllocations: of("go_memstats_mallocs_total"),
+		insideBytes:       of("go_memstats_alloc_bytes_total"),
 	}
-	for name, v := range after {
-		if owner, ok := strings.CutPrefix(name, serialPrefix); ok {
-			spent["owner "+strings.TrimSuffix(owner, "\"}")] = (v - before[name]) * 1e9 / txs
+	for _, stage := range []string{"pack", "exec", "root", "commit"} {
+		spent[stagePrefix+stage] = of("cowboy_" + stage + "_nanoseconds_total")
+	}
+	for name := range after {
+		if owner, ok := strings.CutPrefix(name, counterOfOwner); ok {
+			spent[ownerPrefix+strings.TrimSuffix(owner, "\"}")] = of(name) * 1e9
 		}
 	}
 	return spent

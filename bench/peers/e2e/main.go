@@ -37,6 +37,7 @@ type options struct {
 	root     string
 	out      string
 	keep     bool
+	paced    bool
 }
 
 func main() {
@@ -73,6 +74,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if err := flags.Parse(args); err != nil {
 		return 2
 	}
+	o.paced = o.only == "" && o.rate == 0
 	field, err := choose(o.only)
 	if err != nil {
 		fmt.Fprintln(stderr, err)
