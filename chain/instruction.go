@@ -151,7 +151,7 @@ func (t *Tx) Classify() (Instruction, error) {
 		if err := r.ArrayOf(len(spec.Args)); err != nil {
 			return Instruction{}, payloadError(spec.Name, err)
 		}
-		return t.instruction(spec, &r)
+		return t.decodeInstruction(spec, &r)
 	case !t.To.IsSystem():
 		return t.spelled(transferSpec), nil
 	case len(t.Payload) > 0:
@@ -183,11 +183,11 @@ func (t *Tx) classifySystem() (Instruction, error) {
 	if n != 1+len(spec.Args) {
 		return Instruction{}, payloadError(spec.Name, cbor.ErrWrongLength)
 	}
-	return t.instruction(spec, &r)
+	return t.decodeInstruction(spec, &r)
 }
 
-// instruction checks that r stands before exactly the arguments of spec.
-func (t *Tx) instruction(spec InstructionSpec, r *cbor.Reader) (Instruction, error) {
+// decodeInstruction checks that r stands before exactly the arguments of spec.
+func (t *Tx) decodeInstruction(spec InstructionSpec, r *cbor.Reader) (Instruction, error) {
 	for _, arg := range spec.Args {
 		if err := arg.skip(r); err != nil {
 			return Instruction{}, payloadError(spec.Name+"."+arg.Name, err)

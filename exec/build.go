@@ -160,7 +160,7 @@ func (v *Builder) Transact(i int) error {
 	if err := b.commit(v.sel.Txs[i], &a); err != nil {
 		return err
 	}
-	b.warm.Take(paid)
+	b.warm.Merge(paid)
 	v.Keep(i)
 	return nil
 }

@@ -227,7 +227,7 @@ func (d *day) auditTokens() {
 // checkRoot builds the state anew from what was written.
 func (d *day) checkRoot() {
 	f := tree.NewForest(2, nil)
-	im, err := f.Apply(f.Empty(), d.ground.Delta())
+	im, err := f.Apply(f.EmptyImage(), d.ground.Delta())
 	if err != nil || im.Root != d.ground.Image.Root {
 		d.errorf("the root is %s, all that was written has %v, %v", d.ground.Image.Root, im, err)
 	}

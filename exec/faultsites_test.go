@@ -217,7 +217,7 @@ var faultSites = []struct{ reason, sites string }{
 			exec: classify Fault, judgeActor Fault, Target Fault, message Fault, message fault, deliverNext fault*5
 			exec: instruct fault, lend Fault, selectTimers Fault*2, selectTimers fault
 			exec: takeUp fault*2, transfer Fault, transfer fault, dealTurn fault*3, write Fault
-			exec/actor: Growth Errorf, deliver Errorf
+			exec/actor: Growth Errorf, deliverItem Errorf
 			exec/rent: Begin Errorf
 		`,
 	},
@@ -293,7 +293,7 @@ var faultSites = []struct{ reason, sites string }{
 	},
 	{
 		"keeps a fault until the run is over: a caller without an engine, which stands in this list", `
-			exec/actor: compile fault*3, finish fault
+			exec/actor: compile fault*3, closeRun fault
 		`,
 	},
 	{

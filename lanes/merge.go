@@ -109,9 +109,9 @@ func (a *arrivals) sort(first uint64) []arrival {
 	return a.sorted
 }
 
-// reset lets go of the entries, which may leave the pool, and of memory that
+// clearEntries lets go of the entries, which may leave the pool, and of memory that
 // only an unusual pool needs.
-func (a *arrivals) reset() {
+func (a *arrivals) clearEntries() {
 	clear(a.rest[:])
 	for _, kept := range []*[]arrival{&a.drawn, &a.sorted} {
 		if cap(*kept) > stretchKept {

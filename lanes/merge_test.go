@@ -52,7 +52,7 @@ func TestArrivalsMergeAllShards(t *testing.T) { // whitepaper §6.4: first in, f
 			if !slices.Equal(got, want) {
 				t.Fatalf("seed %d: %d of %d entries, or out of order", seed, len(got), len(want))
 			}
-			a.reset()
+			a.clearEntries()
 			if slices.ContainsFunc(a.drawn[:cap(a.drawn)], func(x arrival) bool { return x.e != nil }) ||
 				slices.ContainsFunc(a.sorted[:cap(a.sorted)], func(x arrival) bool { return x.e != nil }) {
 				t.Error("the merge keeps entries alive")

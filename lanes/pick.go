@@ -16,7 +16,7 @@ import (
 func (s *pool) pick(req *PackRequest) (order.Selection, error) {
 	s.holdAll()
 	defer s.releaseAll()
-	defer s.merge.reset()
+	defer s.merge.clearEntries()
 	if req.Doubt {
 		s.believe(req.Used)
 	}

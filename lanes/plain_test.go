@@ -279,7 +279,7 @@ func (w *walk) expectations(req *PackRequest) {
 func (p *bare) pass(req *PackRequest, narrow bool, tight map[chain.Address]struct{}) (picked, *picker, error) {
 	p.holdAll()
 	defer p.releaseAll()
-	defer p.merge.reset()
+	defer p.merge.clearEntries()
 	k, err := p.picker(req, narrow, tight)
 	if err != nil {
 		return picked{}, nil, err

@@ -243,14 +243,14 @@ func (o *Overlay) Growth() (g Growth, err error) {
 		if w.dropped {
 			continue
 		}
-		if err := o.grow(&g, w); err != nil {
+		if err := o.recordGrowth(&g, w); err != nil {
 			return g, err
 		}
 	}
 	return g, nil
 }
 
-func (o *Overlay) grow(g *Growth, w *writes) error {
+func (o *Overlay) recordGrowth(g *Growth, w *writes) error {
 	if err := o.weigh(w); err != nil {
 		return err
 	}

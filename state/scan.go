@@ -41,7 +41,7 @@ func (s *Span) End() (StorageKey, bool) {
 // was all of it. A part that does not use its span up is the whole answer.
 func (s Span) Rest(part []Entry) (rest Span, done bool) {
 	for i := range part {
-		s.Bytes -= part[i].bytes()
+		s.Bytes -= part[i].byteCount()
 	}
 	if s.Entries -= len(part); len(part) > 0 {
 		s.From = part[len(part)-1].Key.Next()
@@ -49,7 +49,7 @@ func (s Span) Rest(part []Entry) (rest Span, done bool) {
 	return s, s.Entries > 0 && s.Bytes > 0
 }
 
-func (e *Entry) bytes() int { return len(e.Key) + len(e.Value) }
+func (e *Entry) byteCount() int { return len(e.Key) + len(e.Value) }
 
 // Used reports whether the span allows no more.
 func (s *Span) Used() bool { return s.Entries <= 0 || s.Bytes <= 0 }
@@ -57,7 +57,7 @@ func (s *Span) Used() bool { return s.Entries <= 0 || s.Bytes <= 0 }
 // Take counts an entry of the answer.
 func (s *Span) Take(e *Entry) {
 	s.Entries--
-	s.Bytes -= e.bytes()
+	s.Bytes -= e.byteCount()
 }
 
 // Next returns the lowest key above k.

@@ -99,7 +99,7 @@ func (c *cowboy) fund(conn *Conn, fundKey [32]byte) error {
 		return err
 	}
 	address := rich.PublicKey().Address()
-	have, err := c.account(conn, address)
+	have, err := c.fetchAccount(conn, address)
 	if err != nil {
 		return err
 	}
@@ -138,7 +138,7 @@ func (c *cowboy) fund(conn *Conn, fundKey [32]byte) error {
 // settled waits until an account's nonce is what it is to be.
 func (c *cowboy) settled(conn *Conn, address chain.Address, nonce uint64) error {
 	for deadline := time.Now().Add(requestTimeout); ; time.Sleep(20 * time.Millisecond) {
-		have, err := c.account(conn, address)
+		have, err := c.fetchAccount(conn, address)
 		if err != nil || have.Nonce >= nonce {
 			return err
 		}
@@ -148,8 +148,8 @@ func (c *cowboy) settled(conn *Conn, address chain.Address, nonce uint64) error 
 	}
 }
 
-// account returns nothing for one that is not on the chain yet.
-func (c *cowboy) account(conn *Conn, address chain.Address) (reply rpc.AccountReply, err error) {
+// fetchAccount returns nothing for one that is not on the chain yet.
+func (c *cowboy) fetchAccount(conn *Conn, address chain.Address) (reply rpc.AccountReply, err error) {
 	err = conn.GetJSON("/account/"+address.String(), &reply)
 	var status *StatusError
 	if errors.As(err, &status) && status.Status == http.StatusNotFound {
@@ -241,7 +241,7 @@ func appendHashes(into []ID, list []byte, mark string) ([]ID, error) {
 func (c *cowboy) Applied(conn *Conn) (int, error) {
 	sum := 0
 	for i := range c.keys {
-		have, err := c.account(conn, c.keys[i].Address)
+		have, err := c.fetchAccount(conn, c.keys[i].Address)
 		if err != nil {
 			return 0, err
 		}

@@ -128,7 +128,7 @@ func TestTheHonestCanPay(t *testing.T) {
 		use := chain.Cycles(transfers)*p.Intrinsic.TransferCycles + messages
 		fee, dear := chain.Wei(calmFee), 0
 		for range 1_000 {
-			if fee = rule.Next(fee, uint64(use), uint64(target)); fee > deferredCap {
+			if fee = rule.NextFee(fee, uint64(use), uint64(target)); fee > deferredCap {
 				break
 			}
 			dear++

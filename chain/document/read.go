@@ -98,7 +98,7 @@ func (r *reader) value(depthLeft int) (*Value, error) {
 		}
 		r.pos++
 		if c == '[' {
-			return r.array(depthLeft - 1)
+			return r.elements(depthLeft - 1)
 		}
 		return r.object(depthLeft - 1)
 	case r.word("true"):
@@ -120,7 +120,7 @@ func (r *reader) word(w string) bool {
 	return true
 }
 
-func (r *reader) array(depthLeft int) (*Value, error) {
+func (r *reader) elements(depthLeft int) (*Value, error) {
 	doc := &Value{Kind: List}
 	if r.accept(']') {
 		return doc, nil

@@ -17,13 +17,13 @@ type Rule struct {
 	Floor            chain.Wei // the least fee
 }
 
-// Next returns the base fee of one meter after a block that used so much of it
+// NextFee returns the base fee of one meter after a block that used so much of it
 // (whitepaper §4.2 as resolutions 2.6 and 14.3 read it): the fee moves towards higher
 // ones when used > target and towards lower ones when used < target, by
 // base·|used-target|/target/alpha but never by more than delta. A rise is at least 1,
 // and the result is at least the floor. It needs a target above 0. A rise above 64
 // bits stops at the largest value.
-func (r Rule) Next(base chain.Wei, used, target uint64) chain.Wei {
+func (r Rule) NextFee(base chain.Wei, used, target uint64) chain.Wei {
 	floor := r.Floor
 	if used == target {
 		return max(floor, base)
@@ -97,8 +97,8 @@ func NextBaseFees(p *params.Params, h *chain.Header) [chain.NumLanes]chain.FeePa
 		}
 		base := h.BaseFees[lane]
 		next[lane] = chain.FeePair{
-			PerCycle: rule.Next(base.PerCycle, uint64(used.Cycles), uint64(target.Cycles)),
-			PerCell:  rule.Next(base.PerCell, uint64(used.Cells), uint64(target.Cells)),
+			PerCycle: rule.NextFee(base.PerCycle, uint64(used.Cycles), uint64(target.Cycles)),
+			PerCell:  rule.NextFee(base.PerCell, uint64(used.Cells), uint64(target.Cells)),
 		}
 	}
 	return next

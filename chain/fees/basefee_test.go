@@ -21,7 +21,7 @@ func rule(floor chain.Wei) fees.Rule {
 func TestNextBase(t *testing.T) { // whitepaper §4.2, resolution 2.6
 	f := func(base chain.Wei, used, target uint64, want chain.Wei) {
 		t.Helper()
-		if got := rule(1).Next(base, used, target); got != want {
+		if got := rule(1).NextFee(base, used, target); got != want {
 			t.Errorf("NextBase(%d, %d, %d) = %d, want %d", base, used, target, got, want)
 		}
 	}
@@ -40,19 +40,19 @@ func TestNextBase(t *testing.T) { // whitepaper §4.2, resolution 2.6
 	f(1<<63, 1<<62+1, 1<<62, 1<<63+1)     // targets may be huge, too
 	f(1_000_000, 0, 2_000_000, 875_000)   // the timer lane's share
 	f(1_000_000, 10, 0xffffffff, 875_001) // rounding is downwards in both divisions
-	if got := rule(95).Next(100, 0, 10); got != 95 {
+	if got := rule(95).NextFee(100, 0, 10); got != 95 {
 		t.Errorf("NextBase with floor 95 = %d", got)
 	}
-	if got := rule(95).Next(90, 10, 10); got != 95 {
+	if got := rule(95).NextFee(90, 10, 10); got != 95 {
 		t.Errorf("NextBase of a fee below a raised floor = %d, want 95", got)
 	}
 	wide := fees.Rule{Alpha: 8, DeltaBasisPoints: 5_000, Floor: 1} // resolution 14.3: delta is no 1/alpha
 	for _, tt := range []struct{ used, want uint64 }{{20, 900}, {30, 1000}, {50, 1200}, {90, 1200}, {0, 700}} {
-		if got := wide.Next(800, tt.used, 10); got != chain.Wei(tt.want) {
+		if got := wide.NextFee(800, tt.used, 10); got != chain.Wei(tt.want) {
 			t.Errorf("with delta 0.5, %d of 10 used: %d, want %d", tt.used, got, tt.want)
 		}
 	}
-	if got := (fees.Rule{Alpha: 8, DeltaBasisPoints: 100, Floor: 1}).Next(800, 90, 10); got != 808 {
+	if got := (fees.Rule{Alpha: 8, DeltaBasisPoints: 100, Floor: 1}).NextFee(800, 90, 10); got != 808 {
 		t.Errorf("with delta 0.01: %d, want 808", got)
 	}
 }
@@ -76,7 +76,7 @@ func TestNextBaseIsEthereums(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := rule(0).Next(chain.Wei(parent), v.Used, v.Limit/2)
+		got := rule(0).NextFee(chain.Wei(parent), v.Used, v.Limit/2)
 		if strconv.FormatUint(uint64(got), 10) != v.Want {
 			t.Errorf("%s: base fee after %d with %d of %d used = %d, want %s", v.Source, parent, v.Used, v.Limit, got, v.Want)
 		}
@@ -93,7 +93,7 @@ func FuzzNextBase(f *testing.F) {
 		if target == 0 || alpha == 0 || delta == 0 || delta > params.BasisPoints {
 			t.Skip("Params.Check refuses them")
 		}
-		got := uint64(fees.Rule{Alpha: alpha, DeltaBasisPoints: delta, Floor: chain.Wei(floor)}.Next(chain.Wei(base), used, target))
+		got := uint64(fees.Rule{Alpha: alpha, DeltaBasisPoints: delta, Floor: chain.Wei(floor)}.NextFee(chain.Wei(base), used, target))
 		if got < floor {
 			t.Errorf("%d is below the floor %d", got, floor)
 		}

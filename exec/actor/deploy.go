@@ -92,7 +92,7 @@ func (r *Run) Deploy(d *Deployment) (Outcome, error) {
 	if v.code != chain.CodeOK {
 		r.undo(m)
 	}
-	out, err := r.finish(m, v)
+	out, err := r.closeRun(m, v)
 	if out.Code == chain.CodeOK {
 		out.Actor = addr
 	}
@@ -108,7 +108,7 @@ func (r *Run) deploy(d *Deployment, addr chain.Address) (ending, error) {
 	if free, err := r.free(d, &a, addr); err != nil || !free {
 		return refused(chain.CodeAddressTaken, "%s has code", addr), err
 	}
-	grants, v := r.admit(d)
+	grants, v := r.admitManifest(d)
 	if v.code != chain.CodeOK {
 		return v, nil
 	}
@@ -124,7 +124,7 @@ func (r *Run) deploy(d *Deployment, addr chain.Address) (ending, error) {
 		return refused(c, "value does not fit the actor's balance"), err
 	}
 	first := v.used
-	v, err = r.begin(d, &e, p, r.cycles-first)
+	v, err = r.initialize(d, &e, p, r.cycles-first)
 	v.used += first
 	return v, err
 }
@@ -147,8 +147,8 @@ func (r *Run) found(d *Deployment, a state.Account, addr chain.Address, grants [
 	return r.warnDeprecated(grants, used), nil
 }
 
-// admit charges and checks the manifest and returns the list of grants that is kept.
-func (r *Run) admit(d *Deployment) ([]byte, ending) {
+// admitManifest charges and checks the manifest and returns the list of grants that is kept.
+func (r *Run) admitManifest(d *Deployment) ([]byte, ending) {
 	cost := r.block.manifestCycles(len(d.Manifest))
 	if cost > r.cycles {
 		v := refused(chain.CodeCyclesExhausted, "the manifest costs %d cycles", cost)
@@ -224,9 +224,9 @@ func (r *Run) noteFrontDefect(source []byte, err error) {
 	}
 }
 
-// begin loads the program once, so that one which cannot load is refused, and
+// initialize loads the program once, so that one which cannot load is refused, and
 // delivers the init message.
-func (r *Run) begin(d *Deployment, e *Envelope, p *pvm.Program, cycles chain.Cycles) (ending, error) {
+func (r *Run) initialize(d *Deployment, e *Envelope, p *pvm.Program, cycles chain.Cycles) (ending, error) {
 	a, err := r.state.CodeAndMeta(e.To)
 	if err != nil {
 		return ending{}, err

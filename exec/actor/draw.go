@@ -24,8 +24,8 @@ type drawing struct {
 // linear is how many actors are searched without an index.
 const linear = 8
 
-// find returns the place of an actor in the list, its length for one that is not there.
-func (d *draws) find(a chain.Address) int {
+// indexOf returns the place of an actor in the list, its length for one that is not there.
+func (d *draws) indexOf(a chain.Address) int {
 	if d.place != nil {
 		if i, ok := d.place[a]; ok {
 			return i
@@ -42,7 +42,7 @@ func (d *draws) find(a chain.Address) int {
 }
 
 func (d *draws) add(a chain.Address, used chain.Cycles) {
-	i := d.find(a)
+	i := d.indexOf(a)
 	if i < len(d.list) {
 		d.list[i].used += used
 		return
@@ -60,9 +60,9 @@ func (d *draws) add(a chain.Address, used chain.Cycles) {
 	}
 }
 
-// of returns what was drawn from an actor's bucket.
-func (d *draws) of(a chain.Address) chain.Cycles {
-	if i := d.find(a); i < len(d.list) {
+// drawnBy returns what was drawn from an actor's bucket.
+func (d *draws) drawnBy(a chain.Address) chain.Cycles {
+	if i := d.indexOf(a); i < len(d.list) {
 		return d.list[i].used
 	}
 	return 0
@@ -78,7 +78,7 @@ func (r *Run) draw(a chain.Address, used chain.Cycles) {
 // quota returns the quota of an actor as the run has left it.
 func (r *Run) quota(a chain.Address) (Quota, error) {
 	l, err := ReadQuota(r.state, a)
-	if used := r.draws.of(a); err == nil && used > 0 {
+	if used := r.draws.drawnBy(a); err == nil && used > 0 {
 		l.draw(&r.block.Params.Actor, r.block.Height, used)
 	}
 	return l, err

@@ -175,5 +175,5 @@ func (f *frame) bear(d *Deployment, addr chain.Address, p *pvm.Program, grants [
 		return refused(c, "value does not fit the actor's balance"), err
 	}
 	limit := min(chain.Cycles(f.machine.CyclesLeft()), r.block.Params.Actor.BlockCyclesBurst)
-	return r.begin(d, &e, p, limit)
+	return r.initialize(d, &e, p, limit)
 }

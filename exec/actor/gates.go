@@ -20,9 +20,9 @@ func (f *frame) need(id string) (*manifest.Grant, error) {
 	return g, nil
 }
 
-// count traps when the execution uses a grant more often than its parameter
+// countUse traps when the execution uses a grant more often than its parameter
 // says (entitlements §9.12).
-func (f *frame) count(g *manifest.Grant, param string, n uint64) error {
+func (f *frame) countUse(g *manifest.Grant, param string, n uint64) error {
 	most, bounded := g.Uint(param)
 	if !bounded {
 		return nil
@@ -63,7 +63,7 @@ func (f *frame) mayMoveBlob(bytes int) error {
 	if err != nil {
 		return err
 	}
-	return f.count(g, manifest.MaxBytes, uint64(bytes))
+	return f.countUse(g, manifest.MaxBytes, uint64(bytes))
 }
 
 // mayReceive refuses a transfer without a message to an actor that may not keep
@@ -103,7 +103,7 @@ func (f *frame) mayAsk(spec []byte) error {
 		if j.url != "" && !f.reaches(g, j.url) {
 			return &Trap{chain.CodeNotEntitled, "http.fetch does not cover " + j.url}
 		}
-		return f.count(g, manifest.MaxRequests, 1)
+		return f.countUse(g, manifest.MaxRequests, 1)
 	case "llm":
 		g, err := f.need(manifest.LLM)
 		if err != nil {
@@ -112,7 +112,7 @@ func (f *frame) mayAsk(spec []byte) error {
 		if err := within(g, manifest.MaxTokens, j.tokens); err != nil {
 			return err
 		}
-		return f.count(g, manifest.MaxRequests, 1)
+		return f.countUse(g, manifest.MaxRequests, 1)
 	}
 	return nil
 }

@@ -47,7 +47,7 @@ func (r *Run) handle(e *Envelope, own, purse chain.Cycles) (ending, error) {
 	if err != nil || c != chain.CodeOK {
 		return refused(c, "value does not fit the receiver's balance"), err
 	}
-	v, err := r.enter(e, own, purse)
+	v, err := r.runMessage(e, own, purse)
 	if err != nil {
 		return v, err
 	}
@@ -75,9 +75,9 @@ func (r *Run) drawOwn(a chain.Address, v ending, m mark) ending {
 	return v
 }
 
-// enter finds the actor's program and runs it. A message to an account without
+// runMessage finds the actor's program and runs it. A message to an account without
 // code is a payment.
-func (r *Run) enter(e *Envelope, own, purse chain.Cycles) (ending, error) {
+func (r *Run) runMessage(e *Envelope, own, purse chain.Cycles) (ending, error) {
 	a, err := r.state.CodeAndMeta(e.To)
 	if err != nil {
 		return ending{}, err
@@ -97,7 +97,7 @@ func (r *Run) enter(e *Envelope, own, purse chain.Cycles) (ending, error) {
 	if err != nil {
 		return ending{}, err
 	}
-	load, covered := r.load(a.CodeHash, rec, purse)
+	load, covered := r.chargeFirstUse(a.CodeHash, rec, purse)
 	if !covered {
 		v := refused(chain.CodeCyclesExhausted, "the first use of the code of %s in a block costs %d cycles", e.To, rec.Load)
 		v.cold = true
@@ -190,7 +190,7 @@ func (r *Run) execute(f *frame, p *pvm.Program, cycles chain.Cycles, fn func(*vm
 	if err != nil {
 		return v, err
 	}
-	return v, r.settle(session, &v)
+	return v, r.chargeCells(session, &v)
 }
 
 // noteDefect keeps what is needed to look at a defect of the machine: the
@@ -210,8 +210,8 @@ func (r *Run) noteDefect(f *frame, p *pvm.Program, cycles chain.Cycles, err erro
 // maxCycles is the most that a machine counts.
 const maxCycles = 1 << 62
 
-// settle charges the cells of a handler's scratch files and of its answer.
-func (r *Run) settle(s *sdk.Session, v *ending) error {
+// chargeCells charges the cells of a handler's scratch files and of its answer.
+func (r *Run) chargeCells(s *sdk.Session, v *ending) error {
 	cells := uint64(s.ScratchPeak())
 	if v.code == chain.CodeOK {
 		cells += uint64(len(v.output)) * uint64(r.block.Params.API.ReturnByteCells)

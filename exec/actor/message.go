@@ -55,7 +55,7 @@ func (r *Run) drain() error {
 		e := r.queue[r.next]
 		r.queue[r.next] = Envelope{}
 		r.next++
-		if err := r.deliver(&e); err != nil {
+		if err := r.deliverMessage(&e); err != nil {
 			return err
 		}
 	}
@@ -74,8 +74,8 @@ func (r *Run) willLoad(code chain.Hash) bool {
 	return false
 }
 
-// deliver hands one message of the queue to its handler, or to the mailbox.
-func (r *Run) deliver(e *Envelope) error {
+// deliverMessage hands one message of the queue to its handler, or to the mailbox.
+func (r *Run) deliverMessage(e *Envelope) error {
 	d := chain.Delivery{Message: e.ID, Parent: e.Parent, Depth: e.Depth, To: e.To}
 	waits, err := r.mustWait(e)
 	if err != nil {

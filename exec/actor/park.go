@@ -146,11 +146,11 @@ func (b *Block) DeliverWaiting(o *state.Overlay, e *pvm.Engine, warm *Warm, it *
 	if err := count(o, it.To, -1); err != nil {
 		return chain.Hash{}, Outcome{}, err
 	}
-	return b.deliver(o, e, warm, it, b.Limits(it))
+	return b.deliverItem(o, e, warm, it, b.Limits(it))
 }
 
-// deliver delivers an item that is in no list any more.
-func (b *Block) deliver(o *state.Overlay, e *pvm.Engine, warm *Warm, it *mailbox.Item, limits chain.Usage) (chain.Hash, Outcome, error) {
+// deliverItem delivers an item that is in no list any more.
+func (b *Block) deliverItem(o *state.Overlay, e *pvm.Engine, warm *Warm, it *mailbox.Item, limits chain.Usage) (chain.Hash, Outcome, error) {
 	if err := mailbox.Open(o, it); err != nil {
 		return chain.Hash{}, Outcome{}, err
 	}
@@ -184,7 +184,7 @@ func (b *Block) TakeUp(o *state.Overlay, e *pvm.Engine, it *mailbox.Item) (ended
 		return false, id, out, err
 	}
 	if !to.HasCode() {
-		id, out, err = b.deliver(o, e, nil, it, b.Plain(it))
+		id, out, err = b.deliverItem(o, e, nil, it, b.Plain(it))
 		return true, id, out, err
 	}
 	err = mailbox.Push(o, it, b.Params.Actor.MailboxItems)

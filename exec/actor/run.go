@@ -116,11 +116,11 @@ func (r *Run) First(e Envelope) (Outcome, error) {
 		return Outcome{}, err
 	}
 	r.cycles -= v.used
-	return r.finish(m, v)
+	return r.closeRun(m, v)
 }
 
-// finish delivers the queue and closes the run.
-func (r *Run) finish(m mark, v ending) (Outcome, error) {
+// closeRun delivers the queue and closes the run.
+func (r *Run) closeRun(m mark, v ending) (Outcome, error) {
 	if v.code == chain.CodeOK {
 		if err := r.drain(); err != nil {
 			return Outcome{}, err

@@ -43,7 +43,7 @@ func (r *Run) Serve(ins *service.Instruction, o Order) (Outcome, error) {
 		r.cycles -= price
 	}
 	r.weighed = ins.OwnGrowth
-	return r.finish(m, v)
+	return r.closeRun(m, v)
 }
 
 // instruct reads, prices and runs an instruction.
@@ -64,7 +64,7 @@ func (s *serving) instruct(ins *service.Instruction, o *Order) (answer []byte, e
 			return nil, badArgument(err)
 		}
 	}
-	c := s.call(o.By, o.Value)
+	c := s.serviceCall(o.By, o.Value)
 	if ins.Price != nil {
 		price := ins.Price(c.Params, args)
 		if err := s.takeCycles(price.Cycles); err != nil {
@@ -118,7 +118,7 @@ func (f *frame) serve(do func(c *service.Call) error) error {
 		return err
 	}
 	s := &serving{run: f.run, frame: f, depth: f.msg.Depth + 1, parent: f.parent}
-	err := do(s.call(f.env.Self, 0))
+	err := do(s.serviceCall(f.env.Self, 0))
 	if s.used > 0 {
 		f.machine.ChargeCalled(code.Cycles(s.used))
 	}
@@ -148,7 +148,7 @@ func refusal(err error) error {
 	return err
 }
 
-func (s *serving) call(by chain.Address, value chain.Wei) *service.Call {
+func (s *serving) serviceCall(by chain.Address, value chain.Wei) *service.Call {
 	b := s.run.block
 	return &service.Call{By: by, Value: value, State: s.run.state, Params: b.Params, Height: b.Height, TimerBase: b.TimerBase, Round: &b.Round, Run: s}
 }

@@ -94,8 +94,8 @@ func (w *Warm) Stands(block *Warm) bool {
 	return true
 }
 
-// Take adds what another set has paid for.
-func (w *Warm) Take(other *Warm) {
+// Merge adds what another set has paid for.
+func (w *Warm) Merge(other *Warm) {
 	for h, u := range other.codes {
 		if u.paid {
 			w.pay(h)
@@ -145,10 +145,10 @@ func (b *Block) FirstUse(v state.Unrooted, by, to chain.Address) (code chain.Has
 	return code, cycles, err
 }
 
-// load charges the first use of an actor's code in the block out of the purse, which
+// chargeFirstUse charges the first use of an actor's code in the block out of the purse, which
 // is what is there for loading and running, and returns the charge; false where it
 // does not cover it. Nothing was compiled then, and nothing is charged.
-func (r *Run) load(hash chain.Hash, rec *Record, purse chain.Cycles) (chain.Cycles, bool) {
+func (r *Run) chargeFirstUse(hash chain.Hash, rec *Record, purse chain.Cycles) (chain.Cycles, bool) {
 	warm := r.start.Warm.has(hash)
 	if warm {
 		if _, compiled := r.engine.Cached(pvm.Hash(hash)); compiled || r.start.Warm.borrow(hash, rec.Load, purse) {

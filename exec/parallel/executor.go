@@ -66,9 +66,9 @@ func (x *Executor) Apply(view state.View, in exec.Inputs, txs []*chain.VerifiedT
 	return result, err
 }
 
-// Open is [exec.Begin] with an engine of the executor, for whoever packs the block. Nothing
+// OpenBlock is [exec.Begin] with an engine of the executor, for whoever packs the block. Nothing
 // runs in it.
-func (x *Executor) Open(view state.View, in exec.Inputs) (*exec.Steps, error) {
+func (x *Executor) OpenBlock(view state.View, in exec.Inputs) (*exec.Steps, error) {
 	in.Engine, in.Manifests = x.engines[0], x.grants
 	return exec.Begin(view, in, 0)
 }

@@ -50,5 +50,5 @@ func (w *warm) paid(code chain.Hash) (paid, certain bool) { return w.block.On(co
 func (w *warm) commit(a *actor.Warm) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.block.Take(a)
+	w.block.Merge(a)
 }

@@ -144,7 +144,7 @@ func (q *queue) close() {
 func (q *queue) adjust() {
 	l := q.limits()
 	rule := fees.Rule{Alpha: l.BaseFeeAlpha, DeltaBasisPoints: l.DeltaBasisPoints, Floor: l.MinBaseFee}
-	q.BaseFee = min(rule.Next(q.BaseFee, q.Depth, l.QueueTarget), l.MaxBaseFee)
+	q.BaseFee = min(rule.NextFee(q.BaseFee, q.Depth, l.QueueTarget), l.MaxBaseFee)
 }
 
 // price is what the k-th timer of an actor for one block costs, k from 1: the

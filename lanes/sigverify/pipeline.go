@@ -66,7 +66,7 @@ type piece struct {
 	of     *submission
 }
 
-func (w *piece) bytes() (n int) {
+func (w *piece) byteCount() (n int) {
 	for _, body := range w.bodies {
 		n += len(body)
 	}
@@ -134,7 +134,7 @@ func (p *Pipeline) submit(from holder, bodies [][]byte, reply func([]Verdict)) e
 		return ErrStopped
 	}
 	whole := piece{bodies: bodies, of: &submission{reply: reply, from: from}}
-	if err := p.reserve(whole.of.from, len(bodies), whole.bytes()); err != nil {
+	if err := p.reserve(whole.of.from, len(bodies), whole.byteCount()); err != nil {
 		return err
 	}
 	p.Stats.Submitted.Add(uint64(len(bodies)))
@@ -198,7 +198,7 @@ func (p *Pipeline) nextPiece() (piece, bool) {
 	}
 	w, ok := p.queue.Pop()
 	if ok {
-		p.release(w.of.from, len(w.bodies), w.bytes())
+		p.release(w.of.from, len(w.bodies), w.byteCount())
 	}
 	return w, ok
 }

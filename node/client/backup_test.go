@@ -26,7 +26,7 @@ func testBackup(t testing.TB, n int) *client.Backup {
 		d.SetStorage(b.Actor, e.Key, e.Value)
 	}
 	f := tree.NewForest(1, nil)
-	image, err := f.Apply(f.Empty(), d)
+	image, err := f.Apply(f.EmptyImage(), d)
 	if err != nil {
 		t.Fatal(err)
 	}

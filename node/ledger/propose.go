@@ -203,7 +203,7 @@ func (p *proposal) opened() (*exec.Steps, error) {
 	if p.opening != nil {
 		return p.opening, nil
 	}
-	s, err := p.l.executor.Open(p.parent.State, p.l.inputs(&p.header, p.parent.Force.Params))
+	s, err := p.l.executor.OpenBlock(p.parent.State, p.l.inputs(&p.header, p.parent.Force.Params))
 	if err == nil {
 		p.opening = s
 	}

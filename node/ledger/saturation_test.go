@@ -160,7 +160,7 @@ func (r *rush) selected(e Event) {
 		r.userLatency[a.class] = append(r.userLatency[a.class], uint64(h.Height-a.at))
 	}
 	r.waiting = r.waiting[len(in):]
-	opening, err := r.verifier.executor.Open(r.before, r.verifier.inputs(h, p)) // the owner rests
+	opening, err := r.verifier.executor.OpenBlock(r.before, r.verifier.inputs(h, p)) // the owner rests
 	if err != nil {
 		r.t.Fatal(err)
 	}

@@ -153,7 +153,7 @@ func TestStateSwaps(t *testing.T) {
 		delta.SetStorage(addr, "\x01key", []byte{byte(i), 7})
 		delta.SetStorage(addr, "\x01empty", []byte{})
 	}
-	image, err := forest.Apply(forest.Empty(), delta)
+	image, err := forest.Apply(forest.EmptyImage(), delta)
 	if err != nil {
 		t.Fatal(err)
 	}

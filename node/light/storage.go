@@ -18,7 +18,7 @@ func CheckStorage(a *ShownAccount, entries []state.StorageChange) error {
 		delta.SetStorage(a.Address, entries[i].Key, entries[i].Value)
 	}
 	forest := tree.NewForest(1, nil)
-	image, err := forest.Apply(forest.Empty(), delta)
+	image, err := forest.Apply(forest.EmptyImage(), delta)
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrNotShown, err)
 	}

@@ -178,7 +178,7 @@ func (f *flood) run(ctx context.Context, t *Transport) error {
 			frames := frameTxs(bodies)
 			for _, p := range t.spread(origin) {
 				for _, frame := range frames {
-					p.send(Transactions, frame)
+					p.queueMessage(Transactions, frame)
 				}
 			}
 		}

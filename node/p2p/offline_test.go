@@ -28,7 +28,7 @@ func TestAbsentMembersShareABudget(t *testing.T) {
 	}
 	for i := range 100 {
 		for _, p := range peers {
-			p.send([]Class{Blocks, Votes, Shards}[i%3], make([]byte, size>>(i%3)))
+			p.queueMessage([]Class{Blocks, Votes, Shards}[i%3], make([]byte, size>>(i%3)))
 		}
 		if now := o.bytes.Load(); now > most || now != held() {
 			t.Fatalf("%d bytes are counted after %d messages to each, %d wait, the budget is %d", now, i+1, held(), most)
@@ -48,7 +48,7 @@ func TestAbsentMembersShareABudget(t *testing.T) {
 	if n := o.bytes.Load(); n != 0 {
 		t.Errorf("%d bytes are counted for members that are back", n)
 	}
-	peers[0].send(Blocks, make([]byte, 1<<20))
+	peers[0].queueMessage(Blocks, make([]byte, 1<<20))
 	peers[0].queues[Blocks].popInto(nil, 1)
 	peers[0].set(nil)
 	if n := o.bytes.Load(); n != held0(peers[0]) {

@@ -50,9 +50,9 @@ func newPeer(id int, key chain.PeerKey, member bool, limits [NumClasses]Limit) *
 	return p
 }
 
-// send queues a message, or drops it where the class does not wait for a
+// queueMessage queues a message, or drops it where the class does not wait for a
 // connection.
-func (p *peer) send(class Class, msg []byte) {
+func (p *peer) queueMessage(class Class, msg []byte) {
 	q := p.queues[class]
 	if !q.limit.KeepOffline {
 		if l, _ := p.current(); l == nil {

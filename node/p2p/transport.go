@@ -311,12 +311,12 @@ func (t *Transport) Run(ctx context.Context, receiver Receiver) error {
 func (t *Transport) Broadcast(class Class, msg []byte) {
 	for _, p := range t.members {
 		if p != nil {
-			p.send(class, msg)
+			p.queueMessage(class, msg)
 		}
 	}
 	if class == Certificates {
 		for _, p := range t.guests() {
-			p.send(class, msg)
+			p.queueMessage(class, msg)
 		}
 	}
 }
@@ -325,7 +325,7 @@ func (t *Transport) Broadcast(class Class, msg []byte) {
 // not change afterwards.
 func (t *Transport) Send(to int, class Class, msg []byte) {
 	if p := t.peerByID(to); p != nil {
-		p.send(class, msg)
+		p.queueMessage(class, msg)
 	}
 }
 

@@ -31,7 +31,7 @@ func (s *Source) Logs(ctx context.Context, q *rpc.LogQuery) (*rpc.LogPage, error
 			return nil, err
 		}
 		for _, e := range list {
-			if err := w.block(e); err != nil || w.full {
+			if err := w.visitBlock(e); err != nil || w.full {
 				return &w.page, err
 			}
 		}
@@ -55,8 +55,8 @@ type logWalk struct {
 	full   bool
 }
 
-// block takes the events of one block, in order, behind the query's place.
-func (w *logWalk) block(e store.Emission) error {
+// visitBlock takes the events of one block, in order, behind the query's place.
+func (w *logWalk) visitBlock(e store.Emission) error {
 	digest, ok, err := w.blocks.BlockDigest(e.Height)
 	if err == nil && !ok {
 		err = fmt.Errorf("block %d has events and is not stored", e.Height)

@@ -399,7 +399,7 @@ func (c *Client) blame(j *job, peer int, err error) {
 		j.cert = nil // the rest is right, whoever gave it
 		return
 	}
-	j.reset() // else the next peer would answer for what this one gave
+	j.dropReceived() // else the next peer would answer for what this one gave
 	switch {
 	case errors.Is(err, errNone):
 	case errors.Is(err, errSilent): // with thousands of blocks, it would hold up each

@@ -50,7 +50,7 @@ type job struct {
 // their own, so that what is there is right.
 func newJob(cfg *Config, left store.Salvaged) (*job, error) {
 	j := &job{cfg: cfg, left: left}
-	j.reset()
+	j.dropReceived()
 	if j.block == nil {
 		return j, nil
 	}
@@ -61,8 +61,8 @@ func newJob(cfg *Config, left store.Salvaged) (*job, error) {
 	return j, nil
 }
 
-// reset forgets what peers gave, but for a block that was held to its digest.
-func (j *job) reset() {
+// dropReceived forgets what peers gave, but for a block that was held to its digest.
+func (j *job) dropReceived() {
 	if j.decoded == nil {
 		j.block = j.left.Block
 	}

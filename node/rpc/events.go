@@ -108,7 +108,7 @@ func (s *Server) sendStored(r *http.Request, out *eventWriter, to chain.Height) 
 			s.log.Debug("rpc event stream ends at a block it cannot read", "height", h, "err", err)
 			return false
 		}
-		if !out.block(b) || !s.awaitPayment(r) {
+		if !out.writeBlock(b) || !s.awaitPayment(r) {
 			return false
 		}
 	}
@@ -162,7 +162,7 @@ func (s *Server) streamLive(r *http.Request, out *eventWriter, live <-chan *Bloc
 			if height > out.sent+1 && !s.sendStored(r, out, height-1) {
 				return
 			}
-			if !out.block(b) {
+			if !out.writeBlock(b) {
 				return
 			}
 		case <-beat.C:
@@ -199,8 +199,8 @@ func (o *eventWriter) writeFrame(frame []byte) bool {
 	return o.control.Flush() == nil
 }
 
-// block sends one block event; its id is what Last-Event-ID returns.
-func (o *eventWriter) block(b *Block) bool {
+// writeBlock sends one block event; its id is what Last-Event-ID returns.
+func (o *eventWriter) writeBlock(b *Block) bool {
 	data := bytes.TrimSuffix(o.server.events.encoded(b), []byte("\n"))
 	o.frame.Reset()
 	o.frame.WriteString("event: block\nid: ")

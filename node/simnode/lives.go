@@ -89,8 +89,8 @@ func PlayLives(t *testing.T, c Case, seed uint64) (out Lives, err error) {
 	return out, err
 }
 
-// Keep writes the trace of the run to a file.
-func (l *Lives) Keep(name string) error { return l.trace.writeTo(name) }
+// WriteTrace writes the trace of the run to a file.
+func (l *Lives) WriteTrace(name string) error { return l.trace.writeTo(name) }
 
 // startAll switches all machines on that are off.
 func (r *run) startAll() error {

@@ -49,7 +49,7 @@ func TestLives(t *testing.T) {
 						return
 					}
 					name := filepath.Join(*keepIn, fmt.Sprintf("lives-%d-seed-%d.trace", i, seed))
-					t.Errorf("convicted %v, %v\ntrace: %s (%v)", l.Convicted, err, name, l.Keep(name))
+					t.Errorf("convicted %v, %v\ntrace: %s (%v)", l.Convicted, err, name, l.WriteTrace(name))
 				})
 			}
 			fmt.Fprintf(&out, "%-40s %d runs: %d with a conviction, %d with words that contradict, %d lives stopped, %d halted at what was forgotten\n", c.Name, runs, convicted, contradicted, stopped, halted)

@@ -40,8 +40,8 @@ type Report struct {
 	trace               *trace
 }
 
-// Keep writes the trace of the run to a file.
-func (r *Report) Keep(name string) error { return r.trace.writeTo(name) }
+// WriteTrace writes the trace of the run to a file.
+func (r *Report) WriteTrace(name string) error { return r.trace.writeTo(name) }
 
 // run is one simulation in progress.
 type run struct {

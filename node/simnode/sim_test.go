@@ -83,7 +83,7 @@ func playSeed(t *testing.T, s *summary, seed uint64, round int) {
 		return
 	}
 	name := filepath.Join(*keepIn, fmt.Sprintf("nodes-seed-%d-%d.trace", seed, round))
-	if kept := r.Keep(name); kept != nil {
+	if kept := r.WriteTrace(name); kept != nil {
 		name = kept.Error()
 	}
 	t.Errorf("%v\n%v\ntrace: %s\nplay again: make sim-nodes SEED=%d TIMES=10", err, plan, name, seed)

@@ -343,7 +343,7 @@ func shelve(name string, file *os.File) (*shelved, error) {
 	if err != nil {
 		return nil, err
 	}
-	head, err := checkpoint.DecodeHead(index.Head())
+	head, err := checkpoint.DecodeHead(index.HeadBytes())
 	if err != nil {
 		return nil, fmt.Errorf("%w: head: %w", checkpoint.ErrDamaged, err)
 	}
@@ -371,7 +371,7 @@ func (s *Server) answer(d delivery) {
 	switch m := d.msg.(type) {
 	case inquiry:
 		if len(s.shelf) > 0 {
-			head := s.shelf[0].index.Head()
+			head := s.shelf[0].index.HeadBytes()
 			answer, size = offer{head}, len(head)
 		}
 	case get:

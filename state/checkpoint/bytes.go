@@ -48,7 +48,7 @@ func (r *reader) u64() uint64 {
 	return 0
 }
 
-func (r *reader) hash() (h chain.Hash) {
+func (r *reader) readHash() (h chain.Hash) {
 	copy(h[:], r.take(len(h)))
 	return h
 }

@@ -129,9 +129,9 @@ func DecodeChunk(b []byte) (Chunk, error) {
 	case tagAccounts:
 		c = readAccounts(r)
 	case tagSlots:
-		c = &Slots{Account: r.hash(), From: r.hash(), Row: r.bytes(), AccountProof: r.nodes(), Proof: r.nodes(), Slots: readSlots(r)}
+		c = &Slots{Account: r.readHash(), From: r.readHash(), Row: r.bytes(), AccountProof: r.nodes(), Proof: r.nodes(), Slots: readSlots(r)}
 	case tagList:
-		c = &List{Job: r.hash(), Candidates: readCandidates(r)}
+		c = &List{Job: r.readHash(), Candidates: readCandidates(r)}
 	default:
 		return nil, fmt.Errorf("%w: unknown chunk", ErrEncoding)
 	}
@@ -142,13 +142,13 @@ func DecodeChunk(b []byte) (Chunk, error) {
 }
 
 func readAccounts(r *reader) *Accounts {
-	a := &Accounts{From: r.hash(), Proof: r.nodes()}
+	a := &Accounts{From: r.readHash(), Proof: r.nodes()}
 	if n := r.count(len(chain.Hash{}) + 4 + 1); n > 0 {
 		a.Accounts = make([]Account, n)
 	}
 	for i := range a.Accounts {
 		one := &a.Accounts[i]
-		one.Key, one.Row, one.Storage = r.hash(), r.bytes(), Place(r.u8())
+		one.Key, one.Row, one.Storage = r.readHash(), r.bytes(), Place(r.u8())
 		if one.Storage == Here {
 			one.Slots = readSlots(r)
 		}

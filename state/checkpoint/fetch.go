@@ -168,11 +168,11 @@ func (f *Fetch) resume(progress []byte) error {
 		p := &f.parts[i]
 		flags := r.u8()
 		p.covered, p.begun, r.bad = flags&1 != 0, flags&2 != 0, r.bad || flags > 3
-		p.next, p.end = r.hash(), r.hash()
+		p.next, p.end = r.readHash(), r.readHash()
 		for range r.count(len(chain.Hash{})) {
-			p.apart = append(p.apart, r.hash())
+			p.apart = append(p.apart, r.readHash())
 		}
-		p.slot = r.hash()
+		p.slot = r.readHash()
 	}
 	if err := r.end(); err != nil {
 		return fmt.Errorf("progress of a fetch: %w", err)

@@ -220,8 +220,8 @@ func NewIndex(file io.ReaderAt) (*Index, error) {
 	}
 }
 
-// Head is the encoded head.
-func (x *Index) Head() []byte { return x.head }
+// HeadBytes is the encoded head.
+func (x *Index) HeadBytes() []byte { return x.head }
 
 // Find returns the chunk that answers a request: the last one that begins at or
 // before what is asked for. It is false if there is none.

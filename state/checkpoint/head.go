@@ -62,7 +62,7 @@ func DecodeHead(b []byte) (*Head, error) {
 	if len(b) > maxHeadBytes || tag != tagHead || version != headVersion && version != headVersionDescends {
 		return nil, fmt.Errorf("%w: not the head of a checkpoint", ErrEncoding)
 	}
-	h := &Head{Genesis: r.hash(), Certificate: r.bytes(), Block: r.bytes()}
+	h := &Head{Genesis: r.readHash(), Certificate: r.bytes(), Block: r.bytes()}
 	if version == headVersionDescends {
 		before := len(r.b)
 		h.Descendants = r.nodes()

@@ -36,7 +36,7 @@ func (q Request) Append(dst []byte) []byte {
 // DecodeRequest reads what Append wrote.
 func DecodeRequest(b []byte) (Request, error) {
 	r := &reader{b: b}
-	q := Request{Kind: Kind(r.u8()), Account: r.hash(), From: r.hash()}
+	q := Request{Kind: Kind(r.u8()), Account: r.readHash(), From: r.readHash()}
 	switch {
 	case r.end() != nil:
 		return Request{}, r.end()
@@ -56,9 +56,9 @@ func keyOf(b []byte) (Request, error) {
 	q := Request{Kind: Kind(r.u8())}
 	switch q.Kind {
 	case AskAccounts, AskList:
-		q.From = r.hash()
+		q.From = r.readHash()
 	case AskSlots:
-		q.Account, q.From = r.hash(), r.hash()
+		q.Account, q.From = r.readHash(), r.readHash()
 	default:
 		r.bad = true
 	}

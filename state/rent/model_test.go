@@ -314,7 +314,7 @@ func TestAgainstModel(t *testing.T) {
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(seed, 5))
 			v := version{forest: tree.NewForest(2, nil)}
-			v.image = v.forest.Empty()
+			v.image = v.forest.EmptyImage()
 			m := &model{t, map[chain.Address]actor{}}
 			for height := range chain.Height(60) {
 				fork := state.NewOverlay(v)

@@ -34,7 +34,7 @@ func full() contents {
 // with returns the version that holds an actor with the given storage.
 func with(t *testing.T, c contents) version {
 	v := version{forest: tree.NewForest(2, nil)}
-	v.image = v.forest.Empty()
+	v.image = v.forest.EmptyImage()
 	o := state.NewOverlay(v)
 	o.SetAccount(whale, state.Account{Nonce: 1, Balance: 5, CodeHash: chain.Hash{1}, Meta: []byte{0x81, 1}})
 	for _, key := range slices.Sorted(maps.Keys(c)) {

@@ -19,7 +19,7 @@ type Rooted struct {
 // NewRooted returns an empty state.
 func NewRooted() *Rooted {
 	f := tree.NewForest(2, nil)
-	return &Rooted{Maps: NewMaps(nil), Forest: f, Image: f.Empty()}
+	return &Rooted{Maps: NewMaps(nil), Forest: f, Image: f.EmptyImage()}
 }
 
 // Account implements state.View.

@@ -80,7 +80,7 @@ func (s *Store) write(v *Version, digest chain.Hash, rec *BlockRecord, add adder
 		s.takeHistory(v.height)
 		s.undo.first = f.undone
 		s.eras.commit(&f.turn)
-		s.removals.advance(v.height, v.image)
+		s.removals.moveTo(v.height, v.image)
 		v.made.forest.ForgetRows(v.image)
 		err = s.takeVersion(v, digest)
 	}

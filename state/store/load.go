@@ -62,7 +62,7 @@ func (s *Store) plant() (image *tree.Image, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, storage.close()) }()
-	l := &loader{forest: s.forest, image: s.forest.Empty(), log: s.opts.Log, reported: time.Now()}
+	l := &loader{forest: s.forest, image: s.forest.EmptyImage(), log: s.opts.Log, reported: time.Now()}
 	for ; accounts.valid(); accounts.next() {
 		if len(accounts.key()) != hashLen {
 			return nil, damaged("account row under %x", accounts.key())

@@ -28,7 +28,7 @@ func TestForestMemoryGoesBack(t *testing.T) {
 	for i := range 1000 {
 		d.SetAccount(chain.Address{byte(i), byte(i >> 8)}, state.Account{Nonce: 1, Meta: make([]byte, 200)})
 	}
-	im, err := f.Apply(f.Empty(), d)
+	im, err := f.Apply(f.EmptyImage(), d)
 	check(t, err)
 	for range 3 {
 		runtime.GC()

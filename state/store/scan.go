@@ -192,8 +192,8 @@ func (r *removals) add(h chain.Height, owner chain.Hash, from, below state.Stora
 	g.Add(from, below)
 }
 
-// advance goes on to a head, whose block has written rows.
-func (r *removals) advance(h chain.Height, image *tree.Image) {
+// moveTo goes on to a head, whose block has written rows.
+func (r *removals) moveTo(h chain.Height, image *tree.Image) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.height = h

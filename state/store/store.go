@@ -184,7 +184,7 @@ func (s *Store) load(dir string, importing bool) (err error) {
 	if err != nil {
 		return err
 	}
-	s.removals.advance(h, image)
+	s.removals.moveTo(h, image)
 	return s.takeVersion(newVersion(s, s.generation, h, image, nil), digest)
 }
 
@@ -200,7 +200,7 @@ func (s *Store) loadEmpty(importing bool) error {
 		if err := s.openBlocks(0); err != nil {
 			return err
 		}
-		return s.takeVersion(newVersion(s, s.generation, 0, s.forest.Empty(), nil), chain.Hash{})
+		return s.takeVersion(newVersion(s, s.generation, 0, s.forest.EmptyImage(), nil), chain.Hash{})
 	}
 	it, err := s.db.NewIter(nil)
 	if err != nil {
@@ -216,7 +216,7 @@ func (s *Store) loadEmpty(importing bool) error {
 	if err := s.openBlocks(0); err != nil {
 		return err
 	}
-	return s.takeVersion(newVersion(s, s.generation, 0, s.forest.Empty(), nil), chain.Hash{})
+	return s.takeVersion(newVersion(s, s.generation, 0, s.forest.EmptyImage(), nil), chain.Hash{})
 }
 
 func readHead(marker []byte) (h chain.Height, digest, root chain.Hash) {

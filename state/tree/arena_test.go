@@ -78,7 +78,7 @@ func TestForestBehind64GiB(t *testing.T) {
 		p.used, p.kinds = given, make([]ground, given)
 	}
 	rng := rand.New(rand.NewPCG(3, 7))
-	im := f.Empty()
+	im := f.EmptyImage()
 	for block := range 60 {
 		d := randomWrites(rng, 40, 400)
 		if block%8 == 0 {
@@ -111,7 +111,7 @@ func TestArenaTellsItsUse(t *testing.T) {
 	for i := range f.pools {
 		f.pools[i].limit = limit
 	}
-	im, last := f.Empty(), Use{}
+	im, last := f.EmptyImage(), Use{}
 	for block := 0; ; block++ {
 		d := randomWrites(rand.New(rand.NewPCG(uint64(block), 7)), 40, 40)
 		addCrowd(rand.New(rand.NewPCG(uint64(block), 8)), d)
@@ -141,7 +141,7 @@ func TestResidentBytesOfEntries(t *testing.T) {
 		for _, apart := range []bool{false, true} {
 			n := max(200, min(40_000, 8_000_000/(size+counted)))
 			f := NewForest(1, nil)
-			im := f.Empty()
+			im := f.EmptyImage()
 			sum := int64(0)
 			for from := 0; from < n; from += 4096 {
 				d := state.NewDelta()

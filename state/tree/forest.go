@@ -125,8 +125,8 @@ func (f *Forest) forgetRows(im *Image) {
 // spareMax is for how many images memory is kept ready.
 const spareMax = 4
 
-// Empty returns the image of the empty state.
-func (f *Forest) Empty() *Image { return &Image{Root: state.EmptyRoot} }
+// EmptyImage returns the image of the empty state.
+func (f *Forest) EmptyImage() *Image { return &Image{Root: state.EmptyRoot} }
 
 // Apply returns the image after the writes of delta to base. The error is
 // state.ErrMetaLength for an account with too much metadata, or [ErrArenaFull].

@@ -45,7 +45,7 @@ func benchmarkForest(b *testing.B, accounts, updates, workers int) {
 		_ = syscall.Madvise(piece, 14) // large pages
 		return piece
 	})
-	im := f.Empty()
+	im := f.EmptyImage()
 	apply := func(d *state.Delta) {
 		next, err := f.Apply(im, d)
 		if err != nil {
@@ -75,7 +75,7 @@ func BenchmarkForestWhale(b *testing.B) {
 	for _, workers := range []int{1, 2} {
 		b.Run(fmt.Sprintf("workers=%d", workers), func(b *testing.B) {
 			f := NewForest(workers, nil)
-			im, from := f.Empty(), 0
+			im, from := f.EmptyImage(), 0
 			block := func(n, fresh int) {
 				b.StopTimer()
 				d := state.NewDelta()

@@ -61,7 +61,7 @@ func TestForestAgainstPlain(t *testing.T) {
 			var images []*Image
 			for _, n := range workers {
 				f := NewForest(n, nil)
-				forests, images = append(forests, f), append(images, f.Empty())
+				forests, images = append(forests, f), append(images, f.EmptyImage())
 			}
 			slots := []int{5, 40, 3000}[seed%3]
 			for block := range 40 {
@@ -333,7 +333,7 @@ func TestForestLoads(t *testing.T) {
 		m.apply(t, d)
 	}
 	f := NewForest(2, nil)
-	im := f.Empty()
+	im := f.EmptyImage()
 	var part []Loaded
 	flush := func() {
 		var err error
@@ -380,7 +380,7 @@ func TestSheafOfManyEntries(t *testing.T) {
 	account := Loaded{Key: AccountKey(chain.Address{1})}
 	for i := range images {
 		f := NewForest(2, nil)
-		im, sheaf := f.Empty(), &Sheaf{}
+		im, sheaf := f.EmptyImage(), &Sheaf{}
 		for part := range parts {
 			var storage []state.StorageChange
 			for n := range pools * hashSoon / 2 {
@@ -443,7 +443,7 @@ func TestDroppedStorageIsFreedInSteps(t *testing.T) {
 	for i := range 3 * fellStep {
 		d.SetStorage(chain.Address{1}, state.NewStorageKey(1, binary.AppendUvarint(nil, uint64(i))), []byte{1})
 	}
-	im, err := f.Apply(f.Empty(), d)
+	im, err := f.Apply(f.EmptyImage(), d)
 	check(t, err)
 	d = state.NewDelta()
 	d.DeleteAccount(chain.Address{1})
@@ -482,7 +482,7 @@ func TestFullArenaIsAnError(t *testing.T) {
 				d.SetStorage(chain.Address{2}, state.NewStorageKey(1, []byte{byte(i), byte(i >> 8)}), make([]byte, 50))
 			}
 			m.apply(t, d)
-			im, err := f.Apply(f.Empty(), d)
+			im, err := f.Apply(f.EmptyImage(), d)
 			check(t, err)
 			full := 0
 			for spare := range 12 {

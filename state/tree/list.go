@@ -32,7 +32,7 @@ func ListRootBy(workers int, items [][]byte) chain.Hash {
 	}
 	l := newList(items)
 	for g := len(l.generations) - 2; g >= 0; g-- {
-		l.hash(workers, l.generations[g], l.generations[g+1])
+		l.hashLists(workers, l.generations[g], l.generations[g+1])
 	}
 	return l.digests[0]
 }
@@ -91,7 +91,7 @@ func (l *listShape) index(rank int32) int {
 	return int(rank)
 }
 
-func (l *listShape) key(rank int32) listKey {
+func (l *listShape) keyAt(rank int32) listKey {
 	k, _ := keyOf(uint64(l.index(rank)))
 	return k
 }
@@ -122,14 +122,14 @@ func (l *listShape) addChildren(at int) {
 	}
 	n.first = int32(len(l.nodes))
 	depth := int(n.depth)
-	if same := sameNibbles(l.key(n.lo), l.key(n.hi-1)); same > depth {
+	if same := sameNibbles(l.keyAt(n.lo), l.keyAt(n.hi-1)); same > depth {
 		l.nodes = append(l.nodes, listNode{lo: n.lo, hi: n.hi, depth: uint8(same)})
 		l.nodes[at] = n
 		return
 	}
 	for lo := n.lo; lo < n.hi; {
-		nibble, hi := l.key(lo).nibble(depth), lo+1
-		for hi < n.hi && l.key(hi).nibble(depth) == nibble {
+		nibble, hi := l.keyAt(lo).nibble(depth), lo+1
+		for hi < n.hi && l.keyAt(hi).nibble(depth) == nibble {
 			hi++
 		}
 		l.nodes = append(l.nodes, listNode{lo: lo, hi: hi, depth: n.depth + 1})
@@ -145,16 +145,16 @@ func sameNibbles(a, b listKey) int { return bits.LeadingZeros64(uint64(a^b)) / 4
 // the encodings in the cache.
 const listBatch = 64
 
-// hash fills in the digests of the nodes from begin to end, whose children have theirs.
-func (l *listShape) hash(workers, begin, end int) {
+// hashLists fills in the digests of the nodes from begin to end, whose children have theirs.
+func (l *listShape) hashLists(workers, begin, end int) {
 	if workers = min(workers, (end-begin)/(4*listBatch)); workers < 2 {
-		new(listScratch).hash(l, begin, end)
+		new(listScratch).hashRange(l, begin, end)
 		return
 	}
 	share := ((end-begin)/workers + listBatch) &^ (listBatch - 1)
 	var running sync.WaitGroup
 	for from := begin; from < end; from += share {
-		running.Go(func() { new(listScratch).hash(l, from, min(from+share, end)) })
+		running.Go(func() { new(listScratch).hashRange(l, from, min(from+share, end)) })
 	}
 	running.Wait()
 }
@@ -166,7 +166,7 @@ type listScratch struct {
 	msgs    [listBatch][]byte
 }
 
-func (s *listScratch) hash(l *listShape, begin, end int) {
+func (s *listScratch) hashRange(l *listShape, begin, end int) {
 	for ; begin < end; begin += listBatch {
 		s.hashBatch(l, begin, min(end-begin, listBatch))
 	}
@@ -235,7 +235,7 @@ func (l *listShape) appendLeaf(dst []byte, n *listNode) []byte {
 func (l *listShape) appendExtension(dst []byte, n *listNode) []byte {
 	kid := int(n.first)
 	var room [10]byte
-	path := appendKeyPath(room[:0], l.key(n.lo), int(n.depth), int(l.nodes[kid].depth), false)
+	path := appendKeyPath(room[:0], l.keyAt(n.lo), int(n.depth), int(l.nodes[kid].depth), false)
 	dst = rlp.AppendListHeader(dst, rlp.StringLen(path)+l.referenceLen(kid))
 	return l.appendReference(rlp.AppendString(dst, path), kid)
 }

@@ -83,7 +83,7 @@ func (v *verifier) instructions() error {
 	}
 	// Paid: by the tokens and instructions whose compiling made the object.
 	for i, in := range v.o.Instrs {
-		if err := v.instruction(in); err != nil {
+		if err := v.verifyInstruction(in); err != nil {
 			return fmt.Errorf("instruction %d: %s: %w", i, in.Op, err)
 		}
 	}
@@ -94,7 +94,7 @@ func (v *verifier) instructions() error {
 	return nil
 }
 
-func (v *verifier) instruction(in Instr) error {
+func (v *verifier) verifyInstruction(in Instr) error {
 	if int(in.Op) >= NumOps {
 		return errors.New("unknown opcode")
 	}

@@ -128,9 +128,9 @@ func FromBig(i *big.Int) Decimal {
 	return Decimal{neg: i.Sign() < 0, coef: new(big.Int).Abs(i)}
 }
 
-// Create is x fitted into the context, Python's create_decimal: a NaN whose
+// CreateDecimal is x fitted into the context, Python's create_decimal: a NaN whose
 // payload has no room is Invalid.
-func (c Context) Create(x Decimal) (Decimal, Signal) {
+func (c Context) CreateDecimal(x Decimal) (Decimal, Signal) {
 	if x.IsNaN() && x.coef.Sign() != 0 && digits(x.coef) > c.Prec-btoi(c.Clamp) {
 		return invalid()
 	}

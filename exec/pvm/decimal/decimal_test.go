@@ -45,7 +45,7 @@ var operations = map[string]operation{
 	"tointegral": unary(Context.ToIntegral), "tointegralx": unary(Context.ToIntegralExact), "squareroot": unary(Context.Sqrt),
 	"exp": unary(Context.Exp), "ln": unary(Context.Ln), "log10": unary(Context.Log10), "logb": unary(Context.LogB),
 	"nextplus": unary(Context.NextPlus), "nextminus": unary(Context.NextMinus), "invert": unary(Context.Invert),
-	"apply": unary(Context.Create),
+	"apply": unary(Context.CreateDecimal),
 	"add":   binary(Context.Add), "subtract": binary(Context.Sub), "multiply": binary(Context.Mul), "divide": binary(Context.Quo),
 	"divideint": binary(Context.QuoInt), "remainder": binary(Context.Rem), "remaindernear": binary(Context.RemNear),
 	"quantize": binary(Context.Quantize), "compare": binary(Context.Compare), "comparesig": binary(Context.CompareSignal),
@@ -226,7 +226,7 @@ func (r *report) evaluate(c Context, name, result string, operands []string) (go
 	case "class":
 		return c.Class(args[0]), 0, ""
 	case "tosci", "toeng":
-		d, s := c.Create(args[0])
+		d, s := c.CreateDecimal(args[0])
 		if name == "toeng" {
 			return d.EngString(), s, ""
 		}

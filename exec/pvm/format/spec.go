@@ -47,7 +47,7 @@ func ParseSpec(text string, target Target, typeName string) (Spec, error) {
 		return Spec{}, err
 	}
 	if in.rest != "" {
-		r := in.next()
+		r := in.nextRune()
 		if in.rest != "" {
 			return Spec{}, valueError("Invalid format specifier '%s' for object of type '%s'", text, typeName)
 		}
@@ -76,7 +76,7 @@ func (c *cursor) peek() rune {
 	return r
 }
 
-func (c *cursor) next() rune {
+func (c *cursor) nextRune() rune {
 	r, n := utf8.DecodeRuneInString(c.rest)
 	c.rest = c.rest[n:]
 	return r
@@ -87,7 +87,7 @@ func (c *cursor) accept(r rune) bool {
 	if c.peek() != r {
 		return false
 	}
-	c.next()
+	c.nextRune()
 	return true
 }
 
@@ -101,7 +101,7 @@ func (s *Spec) parse(in *cursor) error {
 		switch second := after.peek(); {
 		case isAlign(second):
 			s.Fill, s.Align, filled, aligned = first, byte(second), true, true
-			after.next()
+			after.nextRune()
 			*in = after
 		case isAlign(first):
 			s.Align, aligned = byte(first), true
@@ -109,7 +109,7 @@ func (s *Spec) parse(in *cursor) error {
 		}
 	}
 	if r := in.peek(); r == ' ' || r == '+' || r == '-' {
-		s.Sign = byte(in.next())
+		s.Sign = byte(in.nextRune())
 	}
 	s.NoNegZero = in.accept('z')
 	s.Alt = in.accept('#')
@@ -155,7 +155,7 @@ func (c *cursor) integer() (int64, error) {
 		if d < 0 {
 			break
 		}
-		c.next()
+		c.nextRune()
 		n = max(n, 0)
 		if n > (ssizeMax-d)/10 {
 			return 0, valueError("Too many decimal digits in format string")

@@ -119,7 +119,7 @@ func lruCacheWrapper(m *vm.Machine, a vm.Args) (vm.Value, error) {
 	l.mark = m.NewForeign(m.Builtin("object"), leafMark{})
 	c.Define(
 		keyworded(def("__call__", 1, -1, onCache(func(m *vm.Machine, l *lruCache, a vm.Args) (vm.Value, error) {
-			return l.call(m, vm.Args{Values: a.Values[1:], Names: a.Names})
+			return l.invoke(m, vm.Args{Values: a.Values[1:], Names: a.Names})
 		}))),
 		def("__get__", 2, 3, func(m *vm.Machine, a vm.Args) (vm.Value, error) {
 			if a.Values[1].IsNone() {
@@ -186,7 +186,7 @@ func (l *lruCache) key(m *vm.Machine, a vm.Args) vm.Value {
 	return m.NewTuple(items)
 }
 
-func (l *lruCache) call(m *vm.Machine, a vm.Args) (vm.Value, error) {
+func (l *lruCache) invoke(m *vm.Machine, a vm.Args) (vm.Value, error) {
 	if l.most == 0 {
 		l.misses++
 		return m.CallArgs(l.fn, a)
@@ -211,7 +211,7 @@ func (l *lruCache) call(m *vm.Machine, a vm.Args) (vm.Value, error) {
 	if l.most < 0 {
 		return v, m.DictPut(l.table, key, v)
 	}
-	return v, l.keep(m, key, v)
+	return v, l.insert(m, key, v)
 }
 
 // used is the result that the table holds, the newest from now on.
@@ -228,8 +228,8 @@ func (l *lruCache) used(v vm.Value) vm.Value {
 	return n.value
 }
 
-// keep enters a result and drops the oldest when there are too many.
-func (l *lruCache) keep(m *vm.Machine, key, v vm.Value) error {
+// insert enters a result and drops the oldest when there are too many.
+func (l *lruCache) insert(m *vm.Machine, key, v vm.Value) error {
 	_, ok, err := m.DictGet(l.table, key)
 	if err != nil || ok { // the function called itself with the same arguments
 		return err

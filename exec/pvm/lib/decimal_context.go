@@ -32,8 +32,8 @@ func (f fixedAttribute) value(m *vm.Machine) vm.Value {
 	return vm.SmallInt(f.n)
 }
 
-// check refuses any other value than the fixed one.
-func (f fixedAttribute) check(m *vm.Machine, v vm.Value) error {
+// checkFixed refuses any other value than the fixed one.
+func (f fixedAttribute) checkFixed(m *vm.Machine, v vm.Value) error {
 	if n, ok := v.Int64(); ok && f.text == "" && n == f.n {
 		return nil
 	}
@@ -108,7 +108,7 @@ func (d *decimalModule) defineContext(*vm.Machine) {
 				if !v.Bound() {
 					return m.Raise(m.Builtin("AttributeError"), "context attributes cannot be deleted")
 				}
-				return f.check(m, v)
+				return f.checkFixed(m, v)
 			})
 	}
 	c.Getter("flags", d.signalGetter(false), d.signalSetter(false))
@@ -180,7 +180,7 @@ func (d *decimalModule) newContext(m *vm.Machine, a vm.Args) (vm.Value, error) {
 	// Bounded: by six attributes.
 	for i, f := range d.fixedAttributes() {
 		if args[i].Bound() && !args[i].IsNone() {
-			if err := f.check(m, args[i]); err != nil {
+			if err := f.checkFixed(m, args[i]); err != nil {
 				return vm.None, err
 			}
 		}
@@ -290,7 +290,7 @@ func (d *decimalModule) create(m *vm.Machine, a vm.Args) (vm.Value, error) {
 
 func (d *decimalModule) created(m *vm.Machine, s *contextState, x decimal.Decimal) (vm.Value, error) {
 	d.work(m, decimal.Quotient, x)
-	r, sig := d.ctx.Create(x)
+	r, sig := d.ctx.CreateDecimal(x)
 	if sig&decimal.Invalid != 0 {
 		if err := d.signal(m, s, sig, "ConversionSyntax"); err != nil {
 			return vm.None, err

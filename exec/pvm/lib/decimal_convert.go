@@ -150,8 +150,8 @@ func (d *decimalModule) fma(m *vm.Machine, c *contextState, v []vm.Value) (vm.Va
 // pay, where an exponent asks for more.
 func boundedDigits(n int64) int { return int(min(n, 1<<30)) }
 
-// integer is the int of x, which has no fraction any more.
-func (d *decimalModule) integer(m *vm.Machine, x decimal.Decimal) (vm.Value, error) {
+// toInt is the int of x, which has no fraction any more.
+func (d *decimalModule) toInt(m *vm.Machine, x decimal.Decimal) (vm.Value, error) {
 	n := boundedDigits(x.IntDigits())
 	chars(m, n)
 	productWork(m, n/19+1, n/19+1)
@@ -179,7 +179,7 @@ func (d *decimalModule) whole(r decimal.Rounding) vm.NativeFunc {
 			d.work(m, decimal.Quotient, x)
 			x, _ = c.ToIntegral(x)
 		}
-		return d.integer(m, x)
+		return d.toInt(m, x)
 	})
 }
 

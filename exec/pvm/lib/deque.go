@@ -81,8 +81,8 @@ func (d *deque) takeLast() vm.Value {
 
 func (d *deque) clear() { d.ring, d.head, d.n, d.version = nil, 0, 0, d.version+1 }
 
-// items returns what the deque holds, in order.
-func (d *deque) items(m *vm.Machine) []vm.Value {
+// values returns what the deque holds, in order.
+func (d *deque) values(m *vm.Machine) []vm.Value {
 	elements(m, d.n)
 	m.Alloc(16 * d.n)
 	out := make([]vm.Value, d.n)
@@ -244,7 +244,7 @@ func dequeInit(m *vm.Machine, d *deque, a vm.Args) (vm.Value, error) {
 // extend pushes the items of argument 1, which may be the deque itself.
 func (d *deque) extend(m *vm.Machine, a vm.Args, push func(*vm.Machine, vm.Value)) error {
 	if a.Values[1].Same(a.Values[0]) {
-		items := d.items(m)
+		items := d.values(m)
 		// Paid: by items, an element each.
 		for _, v := range items {
 			push(m, v)
@@ -304,8 +304,8 @@ func dequeCount(m *vm.Machine, d *deque, a vm.Args) (vm.Value, error) {
 	return vm.SmallInt(n), nil
 }
 
-// find returns the position of v in [from, to), -1 when it is not there.
-func (d *deque) find(m *vm.Machine, v vm.Value, from, to int, changed func(*vm.Machine) error) (int, error) {
+// indexOf returns the position of v in [from, to), -1 when it is not there.
+func (d *deque) indexOf(m *vm.Machine, v vm.Value, from, to int, changed func(*vm.Machine) error) (int, error) {
 	version := d.version
 	// Paid: likewise.
 	for i := from; i < min(to, d.n); i++ {
@@ -341,7 +341,7 @@ func dequeIndex(m *vm.Machine, d *deque, a vm.Args) (vm.Value, error) {
 		}
 		bounds[i] = min(n, int64(d.n))
 	}
-	i, err := d.find(m, a.Values[1], int(bounds[0]), int(bounds[1]), mutated)
+	i, err := d.indexOf(m, a.Values[1], int(bounds[0]), int(bounds[1]), mutated)
 	if err != nil {
 		return vm.None, err
 	}
@@ -386,7 +386,7 @@ func dequeInsert(m *vm.Machine, d *deque, a vm.Args) (vm.Value, error) {
 }
 
 func dequeRemove(m *vm.Machine, d *deque, a vm.Args) (vm.Value, error) {
-	i, err := d.find(m, a.Values[1], 0, d.n, func(m *vm.Machine) error {
+	i, err := d.indexOf(m, a.Values[1], 0, d.n, func(m *vm.Machine) error {
 		return m.RaiseText("IndexError", "deque mutated during remove().")
 	})
 	if err != nil {

@@ -37,7 +37,7 @@ func defineDequeProtocols(c *vm.Class) {
 			return vm.None, err
 		})),
 		def("__contains__", 2, 2, onDeque(func(m *vm.Machine, d *deque, a vm.Args) (vm.Value, error) {
-			i, err := d.find(m, a.Values[1], 0, d.n, mutated)
+			i, err := d.indexOf(m, a.Values[1], 0, d.n, mutated)
 			return vm.Bool(i >= 0), err
 		})),
 		def("__iter__", 1, 1, onDeque(func(m *vm.Machine, d *deque, a vm.Args) (vm.Value, error) {
@@ -78,7 +78,7 @@ func defineDequeProtocols(c *vm.Class) {
 			if !ok {
 				return vm.NotImplemented, nil
 			}
-			return m.Compare(op.op, m.NewList(d.items(m)), m.NewList(o.items(m)))
+			return m.Compare(op.op, m.NewList(d.values(m)), m.NewList(o.values(m)))
 		})))
 	}
 	c.Constant("__hash__", vm.None)
@@ -125,7 +125,7 @@ func (d *deque) iterate(m *vm.Machine, self vm.Value, back bool) vm.Value {
 
 func dequeRepr(m *vm.Machine, d *deque, a vm.Args) (vm.Value, error) {
 	return m.ReprOnce(a.Values[0], "[...]", func() (string, error) {
-		s, err := m.Repr(m.NewList(d.items(m)))
+		s, err := m.Repr(m.NewList(d.values(m)))
 		if err != nil {
 			return "", err
 		}
@@ -178,7 +178,7 @@ func (d *deque) repeat(m *vm.Machine, times vm.Value) error {
 		d.clear()
 		return nil
 	}
-	items := d.items(m)
+	items := d.values(m)
 	if d.most >= 0 && len(items) > 0 {
 		n = min(n, d.most/int64(len(items))+2)
 	}

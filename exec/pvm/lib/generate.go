@@ -27,8 +27,8 @@ func over(m *vm.Machine, names vm.Value) (*generator, error) {
 	return &generator{m, d}, nil
 }
 
-// name is the text of a value that can stand where a variable stands.
-func (g *generator) name(v vm.Value) (string, error) {
+// nameOf is the text of a value that can stand where a variable stands.
+func (g *generator) nameOf(v vm.Value) (string, error) {
 	s, ok := v.Text()
 	chars(g.m, len(s))
 	if !ok || !vm.Identifier(s) || keyword(s) {
@@ -45,7 +45,7 @@ func (g *generator) all(v vm.Value) ([]string, error) {
 	out := make([]string, len(items))
 	// Paid: by the elements above, and by name, a character each.
 	for i, item := range items {
-		s, err := g.name(item)
+		s, err := g.nameOf(item)
 		if err != nil {
 			return nil, err
 		}
@@ -80,7 +80,7 @@ func tupleNew(m *vm.Machine, a vm.Args) (vm.Value, error) {
 	if err != nil {
 		return vm.None, err
 	}
-	class, err := g.name(a.Values[0])
+	class, err := g.nameOf(a.Values[0])
 	if err != nil {
 		return vm.None, err
 	}
@@ -208,7 +208,7 @@ func fieldInit(m *vm.Machine, a vm.Args) (vm.Value, error) {
 	}
 	t := &initText{generator: g}
 	module, _ := a.Values[0].Text()
-	if t.self, err = g.name(a.Values[1]); err != nil {
+	if t.self, err = g.nameOf(a.Values[1]); err != nil {
 		return vm.None, err
 	}
 	if t.frozen, err = m.Truth(a.Values[4]); err != nil {
@@ -252,7 +252,7 @@ func (t *initText) fields(specs vm.Value) error {
 		if len(spec) != 4 {
 			return t.m.ValueError("no spec of a field")
 		}
-		name, err := t.name(spec[0])
+		name, err := t.nameOf(spec[0])
 		if err != nil {
 			return err
 		}

@@ -41,7 +41,7 @@ func (s *iterState) Step(m *vm.Machine) (vm.Value, bool, error) {
 	v, ok, err := s.next(m)
 	s.done = s.done || err == nil && !ok && !s.again
 	if s.done {
-		s.release()
+		s.dropHeld()
 	}
 	if err != nil {
 		return vm.None, false, err
@@ -49,8 +49,8 @@ func (s *iterState) Step(m *vm.Machine) (vm.Value, bool, error) {
 	return v, ok, nil
 }
 
-// release lets go of what a finished iterator held, but for what its repr shows.
-func (s *iterState) release() {
+// dropHeld lets go of what a finished iterator held, but for what its repr shows.
+func (s *iterState) dropHeld() {
 	if s.next = nil; s.repr == nil {
 		s.roots, s.size = nil, nil
 	}
@@ -65,9 +65,9 @@ type iterModule struct {
 // makeIter makes the state of an iterator from the arguments of its class.
 type makeIter func(m *vm.Machine, a vm.Args) (*iterState, error)
 
-// class adds a class of iterators: d.Fn is not set, and the receiver is the
+// newClass adds a class of iterators: d.Fn is not set, and the receiver is the
 // class itself.
-func (t *iterModule) class(m *vm.Machine, d vm.Def, build makeIter) *vm.Class {
+func (t *iterModule) newClass(m *vm.Machine, d vm.Def, build makeIter) *vm.Class {
 	c := m.NewClass("itertools", d.Name).Dotted()
 	d.Name = "__new__"
 	d.Fn = func(m *vm.Machine, a vm.Args) (vm.Value, error) {
@@ -127,13 +127,13 @@ func describe(c *vm.Class) {
 
 func loadItertools(m *vm.Machine) (*vm.Module, error) {
 	t := &iterModule{mod: m.NewModule("itertools")}
-	describe(t.class(m, named("count", 1, []string{"cls", "start", "step"}, nil), newCount))
-	repeat := t.class(m, named("repeat", 2, []string{"cls", "object", "times"}, nil), newRepeat)
+	describe(t.newClass(m, named("count", 1, []string{"cls", "start", "step"}, nil), newCount))
+	repeat := t.newClass(m, named("repeat", 2, []string{"cls", "object", "times"}, nil), newRepeat)
 	describe(repeat)
 	repeat.Define(def("__length_hint__", 1, 1, repeatHint))
-	t.class(m, def("cycle", 2, 2, nil), newCycle)
-	t.class(m, vm.Def{Name: "accumulate", Min: 2, Max: 3, Params: []string{"cls", "iterable", "func", "initial"}}, newAccumulate)
-	chain := t.class(m, def("chain", 1, -1, nil), newChain)
+	t.newClass(m, def("cycle", 2, 2, nil), newCycle)
+	t.newClass(m, vm.Def{Name: "accumulate", Min: 2, Max: 3, Params: []string{"cls", "iterable", "func", "initial"}}, newAccumulate)
+	chain := t.newClass(m, def("chain", 1, -1, nil), newChain)
 	chain.DefineClass(def("from_iterable", 2, 2, func(m *vm.Machine, a vm.Args) (vm.Value, error) {
 		outer, err := m.Iter(a.Values[1])
 		if err != nil {
@@ -145,21 +145,21 @@ func loadItertools(m *vm.Machine) (*vm.Module, error) {
 	chain.DefineClass(def("__class_getitem__", 2, 2, func(m *vm.Machine, a vm.Args) (vm.Value, error) {
 		return m.NewAlias(a.Values[0], a.Values[1]), nil
 	}))
-	t.class(m, named("compress", 3, []string{"cls", "data", "selectors"}, nil), newCompress)
-	t.class(m, def("dropwhile", 3, 3, nil), newDropwhile)
-	t.class(m, def("takewhile", 3, 3, nil), newTakewhile)
-	t.class(m, def("filterfalse", 3, 3, nil), newFilterfalse)
-	t.class(m, def("starmap", 3, 3, nil), newStarmap)
-	t.class(m, def("islice", 3, 5, nil), newIslice)
-	t.class(m, def("pairwise", 2, 2, nil), newPairwise)
-	t.class(m, vm.Def{Name: "zip_longest", Min: 1, Max: -1, Keywords: true}, newZipLongest)
-	t.class(m, vm.Def{Name: "product", Min: 1, Max: -1, Keywords: true}, newProduct)
-	t.class(m, named("permutations", 2, []string{"cls", "iterable", "r"}, nil), newPermutations)
-	t.class(m, named("combinations", 3, []string{"cls", "iterable", "r"}, nil), newCombinations(false))
-	t.class(m, named("combinations_with_replacement", 3, []string{"cls", "iterable", "r"}, nil), newCombinations(true))
+	t.newClass(m, named("compress", 3, []string{"cls", "data", "selectors"}, nil), newCompress)
+	t.newClass(m, def("dropwhile", 3, 3, nil), newDropwhile)
+	t.newClass(m, def("takewhile", 3, 3, nil), newTakewhile)
+	t.newClass(m, def("filterfalse", 3, 3, nil), newFilterfalse)
+	t.newClass(m, def("starmap", 3, 3, nil), newStarmap)
+	t.newClass(m, def("islice", 3, 5, nil), newIslice)
+	t.newClass(m, def("pairwise", 2, 2, nil), newPairwise)
+	t.newClass(m, vm.Def{Name: "zip_longest", Min: 1, Max: -1, Keywords: true}, newZipLongest)
+	t.newClass(m, vm.Def{Name: "product", Min: 1, Max: -1, Keywords: true}, newProduct)
+	t.newClass(m, named("permutations", 2, []string{"cls", "iterable", "r"}, nil), newPermutations)
+	t.newClass(m, named("combinations", 3, []string{"cls", "iterable", "r"}, nil), newCombinations(false))
+	t.newClass(m, named("combinations_with_replacement", 3, []string{"cls", "iterable", "r"}, nil), newCombinations(true))
 	t.grouper = m.NewClass("itertools", "_grouper").Dotted()
 	iterMethods(t.grouper)
-	t.class(m, named("groupby", 2, []string{"cls", "iterable", "key"}, nil), t.newGroupby)
+	t.newClass(m, named("groupby", 2, []string{"cls", "iterable", "key"}, nil), t.newGroupby)
 	t.defineTee(m)
 	return t.mod, nil
 }

@@ -58,7 +58,7 @@ func (p *jsonParser) space() {
 	}
 }
 
-func (p *jsonParser) next() byte {
+func (p *jsonParser) peek() byte {
 	if p.at < len(p.s) {
 		return p.s[p.at]
 	}
@@ -67,7 +67,7 @@ func (p *jsonParser) next() byte {
 
 func (p *jsonParser) value(m *vm.Machine) (vm.Value, error) {
 	m.Charge(m.Prices().NativeCall)
-	c := p.next()
+	c := p.peek()
 	switch c {
 	case '"':
 		s, err := p.text(m)
@@ -125,7 +125,7 @@ func (p *jsonParser) digits(at int) int {
 func (p *jsonParser) number(m *vm.Machine) (vm.Value, error) {
 	start := p.at
 	at := start
-	if p.next() == '-' {
+	if p.peek() == '-' {
 		at++
 	}
 	end := at
@@ -188,7 +188,7 @@ func (p *jsonParser) array(m *vm.Machine) (vm.Value, error) {
 	defer m.Release(mark)
 	var items []vm.Value
 	p.space()
-	if p.next() == ']' {
+	if p.peek() == ']' {
 		p.at++
 		return m.NewList(nil), nil
 	}
@@ -201,7 +201,7 @@ func (p *jsonParser) array(m *vm.Machine) (vm.Value, error) {
 		m.Hold(v)
 		items = append(items, v)
 		p.space()
-		switch p.next() {
+		switch p.peek() {
 		case ',':
 			p.at++
 			p.space()
@@ -220,7 +220,7 @@ func (p *jsonParser) object(m *vm.Machine) (vm.Value, error) {
 	defer m.Release(mark)
 	var pairs []vm.Value
 	p.space()
-	for more := p.next() != '}'; more; {
+	for more := p.peek() != '}'; more; {
 		k, v, err := p.entry(m)
 		if err != nil {
 			return vm.None, err
@@ -237,7 +237,7 @@ func (p *jsonParser) object(m *vm.Machine) (vm.Value, error) {
 			pairs = append(pairs, pair)
 		}
 		p.space()
-		switch p.next() {
+		switch p.peek() {
 		case ',':
 			p.at++
 			p.space()
@@ -259,7 +259,7 @@ func (p *jsonParser) object(m *vm.Machine) (vm.Value, error) {
 
 // entry reads a key and its value. Equal keys of one document share a string.
 func (p *jsonParser) entry(m *vm.Machine) (k, v vm.Value, err error) {
-	if p.next() != '"' {
+	if p.peek() != '"' {
 		return k, v, p.fail(m, "Expecting property name enclosed in double quotes", p.at)
 	}
 	name, err := p.text(m)
@@ -275,7 +275,7 @@ func (p *jsonParser) entry(m *vm.Machine) (k, v vm.Value, err error) {
 		p.keys[name] = k
 	}
 	p.space()
-	if p.next() != ':' {
+	if p.peek() != ':' {
 		return k, v, p.fail(m, "Expecting ':' delimiter", p.at)
 	}
 	p.at++

@@ -40,7 +40,7 @@ func partialClass(m *vm.Machine) *vm.Class {
 		keyworded(def("__new__", 1, -1, partialNew)),
 		keyworded(def("__init__", 1, -1, func(*vm.Machine, vm.Args) (vm.Value, error) { return vm.None, nil })),
 		keyworded(def("__call__", 1, -1, onPartial(func(m *vm.Machine, p *partial, a vm.Args) (vm.Value, error) {
-			return p.call(m, vm.Args{Values: a.Values[1:], Names: a.Names})
+			return p.invoke(m, vm.Args{Values: a.Values[1:], Names: a.Names})
 		}))),
 		def("__repr__", 1, 1, onPartial(partialRepr)),
 		def("__class_getitem__", 2, 2, func(m *vm.Machine, a vm.Args) (vm.Value, error) {
@@ -100,8 +100,8 @@ func partialNew(m *vm.Machine, a vm.Args) (vm.Value, error) {
 	return m.NewForeign(c, p), nil
 }
 
-// call adds the arguments given before to those of the call, whose keywords win.
-func (p *partial) call(m *vm.Machine, a vm.Args) (vm.Value, error) {
+// invoke adds the arguments given before to those of the call, whose keywords win.
+func (p *partial) invoke(m *vm.Machine, a vm.Args) (vm.Value, error) {
 	pos := a.Positional()
 	elements(m, len(p.args)+len(a.Values))
 	values := make([]vm.Value, 0, len(p.args)+len(a.Values)+p.keywords.Len())

@@ -73,9 +73,9 @@ func loadRe(m *vm.Machine) (*vm.Module, error) {
 			}
 			return p.self, nil
 		}),
-		searches("match", r.find((*regex.Program).Match)),
-		searches("search", r.find((*regex.Program).Search)),
-		searches("fullmatch", r.find((*regex.Program).FullMatch)),
+		searches("match", r.matchFunc((*regex.Program).Match)),
+		searches("search", r.matchFunc((*regex.Program).Search)),
+		searches("fullmatch", r.matchFunc((*regex.Program).FullMatch)),
 		searches("findall", r.findall),
 		searches("finditer", r.finditer),
 		named("split", 2, []string{"pattern", "string", "maxsplit", "flags"}, r.function(3, r.split)),

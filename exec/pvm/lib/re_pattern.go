@@ -15,9 +15,9 @@ func (r *reModule) definePattern() {
 		def("__new__", 1, -1, func(m *vm.Machine, _ vm.Args) (vm.Value, error) {
 			return vm.None, m.TypeError("cannot create 're.Pattern' instances")
 		}),
-		ranged("match", r.find((*regex.Program).Match)),
-		ranged("search", r.find((*regex.Program).Search)),
-		ranged("fullmatch", r.find((*regex.Program).FullMatch)),
+		ranged("match", r.matchFunc((*regex.Program).Match)),
+		ranged("search", r.matchFunc((*regex.Program).Search)),
+		ranged("fullmatch", r.matchFunc((*regex.Program).FullMatch)),
 		ranged("findall", r.findall),
 		ranged("finditer", r.finditer),
 		named("split", 2, []string{"self", "string", "maxsplit"}, r.method(r.split)),
@@ -117,8 +117,8 @@ func positions(m *vm.Machine, rest []vm.Value) (pos, end int, err error) {
 	return int(min(max(at[0], 0), maxPos)), int(min(max(at[1], 0), maxPos)), nil
 }
 
-// find is match, search and fullmatch.
-func (r *reModule) find(run func(*regex.Program, *regex.Subject, int, int, *regex.Budget) (regex.Groups, bool, error)) patternFunc {
+// matchFunc is match, search and fullmatch.
+func (r *reModule) matchFunc(run func(*regex.Program, *regex.Subject, int, int, *regex.Budget) (regex.Groups, bool, error)) patternFunc {
 	return func(m *vm.Machine, p *patternState, rest []vm.Value) (vm.Value, error) {
 		pos, end, err := positions(m, rest)
 		if err != nil {
@@ -165,8 +165,8 @@ func (c *collector) add(m *vm.Machine, v vm.Value) {
 	m.Hold(v)
 }
 
-// list ends the gathering.
-func (c *collector) list(m *vm.Machine) vm.Value {
+// toList ends the gathering.
+func (c *collector) toList(m *vm.Machine) vm.Value {
 	v := m.NewList(c.items)
 	m.Release(c.mark)
 	return v
@@ -200,7 +200,7 @@ func (r *reModule) findall(m *vm.Machine, p *patternState, rest []vm.Value) (vm.
 		out.add(m, m.NewTuple(items))
 		return nil
 	})
-	return out.list(m), err
+	return out.toList(m), err
 }
 
 // orElse is the text of the group whose span begins at i, or what stands for
@@ -275,7 +275,7 @@ func (r *reModule) split(m *vm.Machine, p *patternState, rest []vm.Value) (vm.Va
 		})
 	}
 	out.add(m, piece(m, s, source, last, s.Len()))
-	return out.list(m), err
+	return out.toList(m), err
 }
 
 // countOf reads a count argument that may be absent.

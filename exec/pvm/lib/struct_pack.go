@@ -95,7 +95,7 @@ func (s *structModule) packOne(m *vm.Machine, l *layout, f field, dst []byte, v 
 	case 'e', 'f', 'd':
 		return s.packReal(m, l, f.code, dst, v)
 	default:
-		n, err := s.integer(m, l, f, v)
+		n, err := s.packInteger(m, l, f, v)
 		if err != nil {
 			return err
 		}
@@ -139,8 +139,8 @@ func (s *structModule) tooLarge(m *vm.Machine, v vm.Value, format string) error 
 	return m.Raise(m.Builtin("OverflowError"), "float too large to pack with %s format", format)
 }
 
-// integer returns v as the two's complement of its code.
-func (s *structModule) integer(m *vm.Machine, l *layout, f field, v vm.Value) (uint64, error) {
+// packInteger returns v as the two's complement of its code.
+func (s *structModule) packInteger(m *vm.Machine, l *layout, f field, v vm.Value) (uint64, error) {
 	n, ok := v.BigInt()
 	if !ok {
 		if _, index := special(m, v, "__index__"); !index {

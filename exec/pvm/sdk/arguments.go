@@ -61,8 +61,10 @@ func (c call) text(i, most int, what string) (string, error) {
 // key returns argument i as a key of storage.
 func (c call) key(i int) (string, error) { return c.text(i, c.s.limits.KeyBytes, "storage key") }
 
-// name returns argument i as the name of a handler or the like.
-func (c call) name(i int, what string) (string, error) { return c.text(i, c.s.limits.NameBytes, what) }
+// nameArg returns argument i as the name of a handler or the like.
+func (c call) nameArg(i int, what string) (string, error) {
+	return c.text(i, c.s.limits.NameBytes, what)
+}
 
 // unsigned returns argument i, an int of 0 to 2**64-1; absent is None.
 func (c call) unsigned(i int, what string) (uint64, error) {
@@ -172,8 +174,8 @@ type field struct {
 	value vm.Value
 }
 
-// record makes a dict. The values are held here, since nothing else does.
-func (c call) record(fields []field) (vm.Value, error) {
+// makeDict makes a dict. The values are held here, since nothing else does.
+func (c call) makeDict(fields []field) (vm.Value, error) {
 	mark := c.m.Hold(vm.None)
 	// Bounded: by the fields in the source, some ten; the calls of the host that made the record cost 100 cycles at least.
 	for _, f := range fields {

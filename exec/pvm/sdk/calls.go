@@ -24,7 +24,7 @@ func (c call) message(payload, handler, value, cycles int) (host.Message, error)
 		return msg, err
 	}
 	if !c.arg(handler).IsNone() {
-		if msg.Handler, err = c.name(handler, "handler"); err != nil {
+		if msg.Handler, err = c.nameArg(handler, "handler"); err != nil {
 			return msg, err
 		}
 	}
@@ -68,7 +68,7 @@ func callActor(c call) (vm.Value, error) {
 }
 
 func emitEvent(c call) (vm.Value, error) {
-	topic, err := c.name(0, "topic")
+	topic, err := c.nameArg(0, "topic")
 	if err != nil {
 		return vm.None, err
 	}

@@ -61,7 +61,7 @@ func getBalance(c call) (vm.Value, error) {
 }
 
 func randomness(c call) (vm.Value, error) {
-	label, err := c.name(0, "label")
+	label, err := c.nameArg(0, "label")
 	if err != nil {
 		return vm.None, err
 	}
@@ -99,7 +99,7 @@ func getActor(c call) (vm.Value, error) {
 	if !ok || info.Code == [32]byte{} {
 		return vm.None, nil
 	}
-	return c.record([]field{
+	return c.makeDict([]field{
 		{"code_hash", c.hexText(info.Code[:])},
 		{"creator", c.hexText(info.Creator[:])},
 		{"storage_bytes", c.unsignedValue(info.Storage)},
@@ -110,7 +110,7 @@ func getActor(c call) (vm.Value, error) {
 
 // entitlement answers the parameters of a grant, None where there is none.
 func entitlement(c call) (vm.Value, error) {
-	id, err := c.name(0, "entitlement")
+	id, err := c.nameArg(0, "entitlement")
 	if err != nil {
 		return vm.None, err
 	}

@@ -109,9 +109,9 @@ func (f *file) readable(m *vm.Machine) error {
 	return nil
 }
 
-// take reads at most n characters or bytes, to the end of a line when line is
+// readUpTo reads at most n characters or bytes, to the end of a line when line is
 // set, and charges for each byte.
-func (f *file) take(m *vm.Machine, n int, line bool) (vm.Value, error) {
+func (f *file) readUpTo(m *vm.Machine, n int, line bool) (vm.Value, error) {
 	rest := f.content.data[min(f.pos, len(f.content.data)):]
 	if !f.text {
 		if n < 0 || n > len(rest) {
@@ -192,7 +192,7 @@ func fileRead(m *vm.Machine, f *file, a vm.Args) (vm.Value, error) {
 	if err != nil {
 		return vm.None, err
 	}
-	return f.take(m, n, false)
+	return f.readUpTo(m, n, false)
 }
 
 func fileReadline(m *vm.Machine, f *file, a vm.Args) (vm.Value, error) {
@@ -203,7 +203,7 @@ func fileReadline(m *vm.Machine, f *file, a vm.Args) (vm.Value, error) {
 	if err != nil {
 		return vm.None, err
 	}
-	return f.take(m, n, true)
+	return f.readUpTo(m, n, true)
 }
 
 func fileReadlines(m *vm.Machine, f *file, a vm.Args) (vm.Value, error) {
@@ -219,7 +219,7 @@ func fileReadlines(m *vm.Machine, f *file, a vm.Args) (vm.Value, error) {
 	for read := 0; f.pos < len(f.content.data) && (hint <= 0 || read < hint); {
 		m.Charge(m.Prices().Step)
 		m.Alloc(16)
-		v, err := f.take(m, -1, true)
+		v, err := f.readUpTo(m, -1, true)
 		if err != nil {
 			return vm.None, err
 		}
@@ -244,7 +244,7 @@ func fileNext(m *vm.Machine, f *file, _ vm.Args) (vm.Value, error) {
 		f.iterated = false
 		return vm.None, m.RaiseValue(m.Builtin("StopIteration"))
 	}
-	return f.take(m, -1, true)
+	return f.readUpTo(m, -1, true)
 }
 
 // put writes one piece and returns how many characters or bytes it had.

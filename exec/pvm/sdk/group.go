@@ -67,7 +67,7 @@ func suspendGroup(c call) (vm.Value, error) {
 // record out of storage and answers name, label, captured variables, contexts
 // and answers; None before.
 func groupAnswer(c call) (vm.Value, error) {
-	group, err := c.name(0, "group")
+	group, err := c.nameArg(0, "group")
 	if err != nil {
 		return vm.None, err
 	}

@@ -58,7 +58,7 @@ func openFile(c call) (vm.Value, error) {
 	if err := f.options(c); err != nil {
 		return vm.None, err
 	}
-	if f.content, err = c.s.files.find(c.m, p, kind != 'r', kind == 'x'); err != nil {
+	if f.content, err = c.s.files.fileAt(c.m, p, kind != 'r', kind == 'x'); err != nil {
 		return vm.None, err
 	}
 	switch kind {
@@ -69,7 +69,7 @@ func openFile(c call) (vm.Value, error) {
 	case 'a':
 		f.append, f.pos = true, len(f.content.data)
 	}
-	return c.m.NewForeign(c.s.files.class(c.m, f), f), nil
+	return c.m.NewForeign(c.s.files.fileClass(c.m, f), f), nil
 }
 
 // setMode reads the mode and returns which of r, w, a and x it has.
@@ -149,8 +149,8 @@ func (f *file) options(c call) error {
 	return nil
 }
 
-// class returns the class of a file: CPython's name for its mode.
-func (t *scratch) class(m *vm.Machine, f *file) *vm.Class {
+// fileClass returns the class of a file: CPython's name for its mode.
+func (t *scratch) fileClass(m *vm.Machine, f *file) *vm.Class {
 	name := "TextIOWrapper"
 	switch {
 	case f.text:

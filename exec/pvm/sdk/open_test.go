@@ -155,7 +155,7 @@ func TestShortenedFilesKeepTheirRoom(t *testing.T) {
 	m := newRuntime(t).NewMachine()
 	_, err := m.Do(10_000_000, func(m *vm.Machine) (vm.Value, error) {
 		files := newScratch(DefaultLimits())
-		f, err := files.find(m, "/tmp/a", true, false)
+		f, err := files.fileAt(m, "/tmp/a", true, false)
 		if err != nil {
 			return vm.None, err
 		}

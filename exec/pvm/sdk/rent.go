@@ -29,7 +29,7 @@ func rentStatus(c call) (vm.Value, error) {
 	if err != nil {
 		return vm.None, c.s.refuse(c.m, err)
 	}
-	return c.record([]field{
+	return c.makeDict([]field{
 		{"state", c.m.NewStr(s.State.String())},
 		{"paid_through_epoch", c.unsignedValue(s.PaidThrough)},
 		{"balance_epochs", c.unsignedValue(s.Prepaid)},

@@ -35,7 +35,7 @@ func submitJob(c call) (vm.Value, error) {
 	}
 	job := host.Job{Spec: spec, Correlation: c.s.nextID()}
 	if !c.arg(1).IsNone() {
-		if job.Handler, err = c.name(1, "handler"); err != nil {
+		if job.Handler, err = c.nameArg(1, "handler"); err != nil {
 			return vm.None, err
 		}
 	}
@@ -72,7 +72,7 @@ func jobStatus(c call) (vm.Value, error) {
 func storeSecret(c call) (vm.Value, error) {
 	var s host.Secret
 	var err error
-	if s.Name, err = c.name(0, "key"); err != nil {
+	if s.Name, err = c.nameArg(0, "key"); err != nil {
 		return vm.None, err
 	}
 	sealed := c.arg(1)
@@ -101,7 +101,7 @@ func storeSecret(c call) (vm.Value, error) {
 }
 
 func deleteSecret(c call) (vm.Value, error) {
-	name, err := c.name(0, "key")
+	name, err := c.nameArg(0, "key")
 	if err != nil {
 		return vm.None, err
 	}

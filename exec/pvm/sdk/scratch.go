@@ -69,9 +69,9 @@ func scratchName(m *vm.Machine, p string) (string, error) {
 	return name, nil
 }
 
-// find returns the file of that name; make says that it is made when absent,
+// fileAt returns the file of that name; make says that it is made when absent,
 // fresh that it must be absent.
-func (t *scratch) find(m *vm.Machine, p string, make, fresh bool) (*scratchFile, error) {
+func (t *scratch) fileAt(m *vm.Machine, p string, make, fresh bool) (*scratchFile, error) {
 	name, err := scratchName(m, p)
 	if err != nil {
 		return nil, err

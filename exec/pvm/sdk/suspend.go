@@ -152,7 +152,7 @@ func answer(c call) (vm.Value, error) {
 // programFunction answers a global function of the program, None when there is
 // no such function.
 func programFunction(c call) (vm.Value, error) {
-	name, err := c.name(0, "handler")
+	name, err := c.nameArg(0, "handler")
 	if err != nil {
 		return vm.None, err
 	}
@@ -185,11 +185,11 @@ func programClasses(c call) (vm.Value, error) {
 // exceptionClass answers a class by its module and name: a builtin one, one of
 // the SDK or a global name of the program; None when there is no such class.
 func exceptionClass(c call) (vm.Value, error) {
-	module, err := c.name(0, "module")
+	module, err := c.nameArg(0, "module")
 	if err != nil {
 		return vm.None, err
 	}
-	name, err := c.name(1, "class")
+	name, err := c.nameArg(1, "class")
 	if err != nil {
 		return vm.None, err
 	}

@@ -61,7 +61,7 @@ func scheduleTimer(c call) (vm.Value, error) {
 // function has these.
 func (c call) timer(t host.Timer, data, gba int) (vm.Value, error) {
 	var err error
-	if t.Handler, err = c.name(1, "handler"); err != nil {
+	if t.Handler, err = c.nameArg(1, "handler"); err != nil {
 		return vm.None, err
 	}
 	if !c.arg(gba).IsNone() {

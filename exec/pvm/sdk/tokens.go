@@ -304,7 +304,7 @@ func tokenInfo(c call) (vm.Value, error) {
 	if t.Max != nil {
 		bound = c.amountValue(*t.Max)
 	}
-	return c.record([]field{
+	return c.makeDict([]field{
 		{"name", c.m.NewStr(t.Name)},
 		{"symbol", c.m.NewStr(t.Symbol)},
 		{"decimals", vm.SmallInt(int64(t.Decimals))},

@@ -72,7 +72,7 @@ func (m *Machine) GetItem(v, key Value) (Value, error) {
 	if ok || err != nil {
 		return r, err
 	}
-	if c, isClass := v.class(); isClass {
+	if c, isClass := v.asClass(); isClass {
 		return m.classItem(c, key)
 	}
 	return unbound, m.Raise(m.rt.classes.TypeError, "'%s' object is not subscriptable", m.typeName(v))

@@ -37,7 +37,7 @@ func (m *Machine) GetAttr(v Value, name *Str) (Value, error) {
 
 // noAttribute is the AttributeError for a missing attribute.
 func (m *Machine) noAttribute(v Value, name *Str) error {
-	if c, ok := v.class(); ok {
+	if c, ok := v.asClass(); ok {
 		return m.raiseAttribute(v, name, "type object '%s' has no attribute '%s'", c.name, name.s)
 	}
 	if mod, ok := v.module(); ok {
@@ -112,7 +112,7 @@ func (m *Machine) fallback(v Value, c *Class, name *Str, cause error) (Value, bo
 func (m *Machine) plainGet(v Value, c *Class, name *Str) (Value, bool, error) {
 	switch v.ref.kind {
 	case KindClass:
-		k, _ := v.class()
+		k, _ := v.asClass()
 		return m.classGet(k, c, name)
 	case KindModule:
 		return m.moduleGet(v, c, name)
@@ -125,7 +125,7 @@ func (m *Machine) plainGet(v Value, c *Class, name *Str) (Value, bool, error) {
 // objectGet is object.__getattribute__.
 func (m *Machine) objectGet(v Value, c *Class, name *Str) (Value, bool, error) {
 	key := m.normal(name)
-	attr, _, found := m.find(c, key)
+	attr, _, found := m.lookupMRO(c, key)
 	if found && m.isDataDescriptor(attr) && m.hasGet(attr) {
 		r, err := m.bind(attr, v, c)
 		return r, err == nil, err
@@ -146,12 +146,12 @@ func (m *Machine) objectGet(v Value, c *Class, name *Str) (Value, bool, error) {
 // attributes.
 func (m *Machine) classGet(c, meta *Class, name *Str) (Value, bool, error) {
 	key := m.normal(name)
-	attr, _, onMeta := m.find(meta, key)
+	attr, _, onMeta := m.lookupMRO(meta, key)
 	if onMeta && m.isDataDescriptor(attr) && m.hasGet(attr) {
 		r, err := m.bind(attr, c.value(), meta)
 		return r, err == nil, err
 	}
-	if own, _, ok := m.find(c, key); ok {
+	if own, _, ok := m.lookupMRO(c, key); ok {
 		r, err := m.bind(own, unbound, c)
 		return r, err == nil, err
 	}
@@ -205,7 +205,7 @@ func (m *Machine) superGet(v Value, c *Class, name *Str) (Value, bool, error) {
 			continue
 		}
 		recv := s.obj
-		if cls, isClass := s.obj.class(); isClass && cls == s.start {
+		if cls, isClass := s.obj.asClass(); isClass && cls == s.start {
 			recv = unbound
 		}
 		r, err := m.bind(attr, recv, s.start)
@@ -340,7 +340,7 @@ func (m *Machine) getMethod(v Value, name *Str) (fn, self Value, err error) {
 	get := c.sp(spGetattribute)
 	if v.ref.kind != KindClass && v.ref.kind != KindModule && v.ref.kind != KindSuper &&
 		(!get.Bound() || isBuiltinNative(get, spGetattribute)) && !m.forbidden(name) {
-		if attr, _, ok := m.find(c, m.normal(name)); ok && bindsSelf(attr) {
+		if attr, _, ok := m.lookupMRO(c, m.normal(name)); ok && bindsSelf(attr) {
 			if a := v.ref.attrs; a != nil {
 				if r, ok := a.get(m, name); ok {
 					return r, unbound, nil

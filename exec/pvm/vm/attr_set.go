@@ -20,11 +20,11 @@ func (m *Machine) SetAttr(v Value, name *Str, x Value) error {
 
 // plainSet is __setattr__ and __delattr__ of object, type and module.
 func (m *Machine) plainSet(v Value, c *Class, name *Str, x Value) error {
-	if k, ok := v.class(); ok {
+	if k, ok := v.asClass(); ok {
 		return m.classSet(k, c, name, x)
 	}
 	key := m.normal(name)
-	attr, _, found := m.find(c, key)
+	attr, _, found := m.lookupMRO(c, key)
 	if found {
 		if done, err := m.descriptorSet(attr, v, x); done || err != nil {
 			return err
@@ -117,7 +117,7 @@ func (m *Machine) classSet(k, meta *Class, name *Str, x Value) error {
 		return m.Raise(m.rt.classes.TypeError, "cannot set '%s' attribute of immutable type '%s'", name.s, k.name)
 	}
 	key := m.normal(name)
-	if attr, _, found := m.find(meta, key); found {
+	if attr, _, found := m.lookupMRO(meta, key); found {
 		if done, err := m.descriptorSet(attr, k.value(), x); done || err != nil {
 			return err
 		}

@@ -42,8 +42,8 @@ func (s *shape) follower(name *Str) *shape {
 	return s.next[name.s]
 }
 
-// extend is the shape with one more attribute, nil when there are too many.
-func (s *shape) extend(m *Machine, name *Str) *shape {
+// withAttr is the shape with one more attribute, nil when there are too many.
+func (s *shape) withAttr(m *Machine, name *Str) *shape {
 	if n := s.follower(name); n != nil {
 		return n
 	}
@@ -60,16 +60,16 @@ func (s *shape) extend(m *Machine, name *Str) *shape {
 			n.index[k.s] = i
 		}
 	}
-	s.follow(m, n, name.s)
+	s.addSuccessor(m, n, name.s)
 	return n
 }
 
-// follow notes that n follows.
-func (s *shape) follow(m *Machine, n *shape, name string) {
+// addSuccessor notes that n follows.
+func (s *shape) addSuccessor(m *Machine, n *shape, name string) {
 	if s.first == nil {
 		s.first = n
 		if s.kept {
-			m.note(func() { s.first = nil }, nil)
+			m.recordUndo(func() { s.first = nil }, nil)
 		}
 		return
 	}
@@ -77,7 +77,7 @@ func (s *shape) follow(m *Machine, n *shape, name string) {
 		s.next = make(map[string]*shape)
 	}
 	if s.kept {
-		m.note(func() { delete(s.next, name) }, nil)
+		m.recordUndo(func() { delete(s.next, name) }, nil)
 	}
 	s.next[name] = n
 }
@@ -113,7 +113,7 @@ func (a *Attrs) put(m *Machine, c *Class, name *Str, v Value) {
 		a.values[i] = v
 		return
 	}
-	if next := a.shape.extend(m, name); next != nil {
+	if next := a.shape.withAttr(m, name); next != nil {
 		m.Alloc(valueBytes)
 		a.shape = next
 		a.values = append(a.values, v)

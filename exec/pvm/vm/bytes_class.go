@@ -181,7 +181,7 @@ func (m *Machine) bytesSource(fn string, x, encoding, errors Value) (string, err
 	if n < 0 {
 		return "", m.Raise(m.rt.classes.ValueError, "negative count")
 	}
-	m.reserve(n)
+	m.reserveText(n)
 	// Paid: by reserve.
 	return strings.Repeat("\x00", int(n)), nil
 }
@@ -211,7 +211,7 @@ func bytesFromHex(m *Machine, a Args) (Value, error) {
 		out = append(out, one[0])
 		i += 2
 	}
-	c, _ := a.Values[0].class()
+	c, _ := a.Values[0].asClass()
 	switch c {
 	case m.rt.classes.bytes:
 		return m.newBytes(string(out)).val(), nil
@@ -253,7 +253,7 @@ func bytesHex(m *Machine, a Args) (Value, error) {
 			return unbound, err
 		}
 	}
-	m.reserve(3 * int64(len(b)))
+	m.reserveText(3 * int64(len(b)))
 	if sep == "" || group == 0 {
 		return m.newStr(hex.EncodeToString([]byte(b))).val(), nil
 	}

@@ -368,7 +368,7 @@ func (m *Machine) waysOf(c *Class) ways {
 	w := m.findWays(c)
 	if !c.builtin && (w.init != nil || w.bare) && m.checkAbstract(c) == nil {
 		if c.mark >= touched { // no call finds checked what another has checked
-			m.note(func() { c.ready = 0 }, nil)
+			m.recordUndo(func() { c.ready = 0 }, nil)
 		}
 		c.ways, c.ready = w, c.version+1
 	}
@@ -406,7 +406,7 @@ func (m *Machine) makeObject(c *Class, args []Value) (Value, error) {
 	}
 	e := m.newException(c, nil)
 	m.Alloc(len(args) * valueBytes)
-	e.keep(args)
+	e.setArgs(args)
 	if len(c.slots) > 0 {
 		m.chargeMake(len(c.slots))
 		e.slots = make([]Value, len(c.slots))

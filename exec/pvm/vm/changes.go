@@ -36,7 +36,7 @@ func (m *Machine) touch(o *Object) {
 // Touch is to be called before a payload changes, with the object that holds it.
 func (m *Machine) Touch(v Value) { m.touch(v.ref) }
 
-func (m *Machine) note(undo func(), scan func(t *tracer) int) {
+func (m *Machine) recordUndo(undo func(), scan func(t *tracer) int) {
 	m.changes = append(m.changes, change{undo, scan})
 }
 
@@ -78,7 +78,7 @@ func (m *Machine) noteObject(o *Object) {
 		undo = func() {}
 	}
 	o.mark = touched
-	m.note(func() { undo(); *o = head }, func(t *tracer) int { return t.scan(o) })
+	m.recordUndo(func() { undo(); *o = head }, func(t *tracer) int { return t.scan(o) })
 }
 
 // noteAttrs notes the attributes of a kept object before one changes.
@@ -86,7 +86,7 @@ func (m *Machine) noteAttrs(a *Attrs) {
 	saved := *a
 	// Bounded: by shapeNames, 64, once an object and a call.
 	a.values, a.kept = slices.Clone(saved.values), false
-	m.note(func() { *a = saved }, func(t *tracer) int { return t.attrs(a) })
+	m.recordUndo(func() { *a = saved }, func(t *tracer) int { return t.attrs(a) })
 }
 
 // noteTable notes a kept table before it changes.
@@ -96,7 +96,7 @@ func (m *Machine) noteTable(t *hashTable) {
 	copy(t.entries, saved.entries)
 	// Bounded: by what a class, an instance or a table of the library holds, once a call.
 	t.index, t.kept = slices.Clone(saved.index), false
-	m.note(func() {
+	m.recordUndo(func() {
 		saved.version = t.version + 1 // what was learnt of the table meanwhile is not true of it
 		m.worn = m.worn || saved.version > settled
 		*t = saved

@@ -62,7 +62,7 @@ func (m *Machine) newAliasOf(c *Class, origin, key Value) Value {
 
 // aliasNew is GenericAlias(origin, args).
 func aliasNew(m *Machine, a Args) (Value, error) {
-	c, ok := a.Values[0].class()
+	c, ok := a.Values[0].asClass()
 	if !ok {
 		return unbound, m.Raise(m.rt.classes.TypeError, "GenericAlias.__new__(X): X is not a type object (%s)", m.typeName(a.Values[0]))
 	}
@@ -250,7 +250,7 @@ func aliasRepr(m *Machine, a Args) (Value, error) {
 // aliasPart prints classes by their name and other arguments by repr. It charges and
 // announces the text, which stands in a longer one.
 func (m *Machine) aliasPart(v Value) (text string, err error) {
-	if c, ok := v.class(); ok {
+	if c, ok := v.asClass(); ok {
 		text = c.fullName()
 	} else if v.ref.kind == KindEllipsis {
 		text = "..."

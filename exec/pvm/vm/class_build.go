@@ -412,8 +412,8 @@ func (m *Machine) below(c, other *Class) bool {
 	return c.subclassOf(other)
 }
 
-// find looks a name up along the MRO.
-func (m *Machine) find(c *Class, key string) (Value, *Class, bool) {
+// lookupMRO looks a name up along the MRO.
+func (m *Machine) lookupMRO(c *Class, key string) (Value, *Class, bool) {
 	if c.far() {
 		f, ok := c.remembered(key)
 		if !ok {

@@ -16,7 +16,7 @@ func identifier(name string) bool {
 
 // IsInstance is isinstance(v, class): class may be a tuple or a union.
 func (m *Machine) IsInstance(v, class Value) (bool, error) {
-	if c, ok := class.class(); ok {
+	if c, ok := class.asClass(); ok {
 		if m.classOf(v) == c {
 			return true, nil
 		}
@@ -77,13 +77,13 @@ func (m *Machine) plainInstance(v Value, c *Class) (bool, error) {
 	if err != nil || !ok {
 		return false, err
 	}
-	kc, isClass := k.class()
+	kc, isClass := k.asClass()
 	return isClass && kc.subclassOf(c), nil
 }
 
 // IsSubclass is issubclass(c, class).
 func (m *Machine) IsSubclass(c, class Value) (bool, error) {
-	if k, ok := class.class(); ok {
+	if k, ok := class.asClass(); ok {
 		raw := m.classOf(class).sp(spSubclasscheck)
 		if isBuiltinNative(raw, spSubclasscheck) {
 			return m.plainSubclass(c, k)
@@ -120,7 +120,7 @@ func (m *Machine) notAClass() error {
 }
 
 func (m *Machine) plainSubclass(c Value, k *Class) (bool, error) {
-	cc, ok := c.class()
+	cc, ok := c.asClass()
 	if !ok {
 		return false, m.notAClass()
 	}
@@ -128,7 +128,7 @@ func (m *Machine) plainSubclass(c Value, k *Class) (bool, error) {
 }
 
 func typeInstancecheck(m *Machine, a Args) (Value, error) {
-	c, ok := a.Values[0].class()
+	c, ok := a.Values[0].asClass()
 	if !ok {
 		return unbound, m.Raise(m.rt.classes.TypeError, "descriptor '__instancecheck__' requires a 'type' object but received a '%s'", m.typeName(a.Values[0]))
 	}
@@ -137,7 +137,7 @@ func typeInstancecheck(m *Machine, a Args) (Value, error) {
 }
 
 func typeSubclasscheck(m *Machine, a Args) (Value, error) {
-	c, ok := a.Values[0].class()
+	c, ok := a.Values[0].asClass()
 	if !ok {
 		return unbound, m.Raise(m.rt.classes.TypeError, "descriptor '__subclasscheck__' requires a 'type' object but received a '%s'", m.typeName(a.Values[0]))
 	}

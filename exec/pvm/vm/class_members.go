@@ -207,7 +207,7 @@ func orNone(v Value) Value {
 
 // subclassOrNil is the class to put into a header: nil for the builtin itself.
 func (m *Machine) subclassOrNil(class Value, builtin *Class) *Class {
-	c, ok := class.class()
+	c, ok := class.asClass()
 	if !ok || c == builtin {
 		return nil
 	}
@@ -277,7 +277,7 @@ func (m *Machine) isAbstract(fn Value) (Value, error) {
 func descriptorGet(m *Machine, a Args) (Value, error) {
 	obj, c := a.Values[1], (*Class)(nil)
 	if len(a.Values) > 2 {
-		c, _ = a.Values[2].class()
+		c, _ = a.Values[2].asClass()
 	}
 	if obj.IsNone() && c != nil {
 		obj = unbound
@@ -307,7 +307,7 @@ func descriptorAssign(m *Machine, a Args) (Value, error) {
 func methodWrapperNew(m *Machine, a Args) (Value, error) {
 	m.Charge(m.Work().MethodWrapper * m.dyn.NativeCall) // it reads five attributes
 	m.Alloc(smallBytes)
-	c, _ := a.Values[0].class()
+	c, _ := a.Values[0].asClass()
 	var v Value
 	if c.layout == KindStaticMethod {
 		s := &StaticMethod{fn: a.Values[1]}

@@ -57,7 +57,7 @@ func nameText(v Value) string {
 }
 
 func (m *Machine) classText(v Value) string {
-	if c, ok := v.class(); ok {
+	if c, ok := v.asClass(); ok {
 		return "<class '" + c.fullName() + "'>"
 	}
 	return m.objectText(v)
@@ -115,7 +115,7 @@ func (m *Machine) metaclassOf(a Args, bases []Value) (meta Value, names []*Str, 
 			meta = m.classOf(bases[0]).value()
 		}
 	}
-	c, ok := meta.class()
+	c, ok := meta.asClass()
 	if !ok {
 		return meta, names, values, nil // any callable makes the class
 	}
@@ -170,7 +170,7 @@ func (m *Machine) prepare(meta, name, bases Value, names []*Str, values []Value)
 }
 
 func (m *Machine) metaName(meta Value) string {
-	if c, ok := meta.class(); ok {
+	if c, ok := meta.asClass(); ok {
 		return c.name
 	}
 	return "<metaclass>"
@@ -206,7 +206,7 @@ func typeNew(m *Machine, a Args) (Value, error) {
 			return unbound, m.Raise(m.rt.classes.TypeError, "type() doesn't support MRO entry resolution; use types.new_class()")
 		}
 	}
-	asked, _ := pos[0].class()
+	asked, _ := pos[0].asClass()
 	meta, err := m.winner(asked, bases.items)
 	if err != nil {
 		return unbound, err
@@ -247,7 +247,7 @@ func (m *Machine) makeClass(meta *Class, name string, baseValues []Value, ns *Di
 	}
 	// Paid: by typeNew, an element each, and within for those before it.
 	for _, v := range baseValues {
-		b, ok := v.class()
+		b, ok := v.asClass()
 		if !ok {
 			return nil, m.Raise(m.rt.classes.TypeError, "bases must be types")
 		}

@@ -64,7 +64,7 @@ func notImplemented(*Machine, Args) (Value, error) { return NotImplemented, nil 
 
 // objectNew is object.__new__: a bare instance of the class.
 func objectNew(m *Machine, a Args) (Value, error) {
-	c, ok := a.Values[0].class()
+	c, ok := a.Values[0].asClass()
 	if !ok {
 		return unbound, m.Raise(m.rt.classes.TypeError, "object.__new__(X): X is not a type object (%s)", m.typeName(a.Values[0]))
 	}
@@ -126,7 +126,7 @@ func (m *Machine) checkAbstract(c *Class) error {
 	if c.builtin {
 		return nil
 	}
-	abstract, _, ok := m.find(c, "__abstractmethods__")
+	abstract, _, ok := m.lookupMRO(c, "__abstractmethods__")
 	if !ok {
 		return nil
 	}
@@ -258,7 +258,7 @@ func setClass(m *Machine, v, x Value) error {
 	if !x.Bound() {
 		return m.Raise(m.rt.classes.TypeError, "can't delete __class__ attribute")
 	}
-	c, ok := x.class()
+	c, ok := x.asClass()
 	if !ok {
 		return m.Raise(m.rt.classes.TypeError, "__class__ must be set to a class, not '%s' object", m.typeName(x))
 	}
@@ -287,7 +287,7 @@ func objectDir(m *Machine, a Args) (Value, error) {
 		keys, _ := m.dictItems(mod.dict)
 		return m.sortedNames(keys)
 	}
-	if k, ok := v.class(); ok {
+	if k, ok := v.asClass(); ok {
 		c = k
 	}
 	at := v.ref.attrs

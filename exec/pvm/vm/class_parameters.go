@@ -19,7 +19,7 @@ func (m *Machine) typeVars(args []Value) ([]Value, error) {
 		if v.isClass() {
 			continue
 		}
-		if _, _, ok := m.find(m.classOf(v), "__typing_subst__"); ok {
+		if _, _, ok := m.lookupMRO(m.classOf(v), "__typing_subst__"); ok {
 			add(v)
 			continue
 		}

@@ -34,7 +34,7 @@ func superNew(m *Machine, a Args) (Value, error) {
 		}
 		s.class, obj = class, first
 	default:
-		c, ok := a.Values[1].class()
+		c, ok := a.Values[1].asClass()
 		if !ok {
 			return unbound, m.Raise(m.rt.classes.TypeError, "super() argument 1 must be a type, not %s", m.typeName(a.Values[1]))
 		}
@@ -49,7 +49,7 @@ func superNew(m *Machine, a Args) (Value, error) {
 
 // superBindTo checks and sets the receiver.
 func (m *Machine) superBindTo(s *Super, obj Value) error {
-	if c, ok := obj.class(); ok && c.subclassOf(s.class) {
+	if c, ok := obj.asClass(); ok && c.subclassOf(s.class) {
 		s.obj, s.start = obj, c
 		return nil
 	}
@@ -58,7 +58,7 @@ func (m *Machine) superBindTo(s *Super, obj Value) error {
 		return nil
 	}
 	if k, ok, err := m.LookupAttr(obj, m.newStr("__class__")); err == nil && ok {
-		if c, isClass := k.class(); isClass && c.subclassOf(s.class) {
+		if c, isClass := k.asClass(); isClass && c.subclassOf(s.class) {
 			s.obj, s.start = obj, c
 			return nil
 		}

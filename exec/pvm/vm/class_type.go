@@ -43,7 +43,7 @@ func (rt *Runtime) defineType() {
 }
 
 func classIn(v Value) *Class {
-	c, _ := v.class()
+	c, _ := v.asClass()
 	return c
 }
 
@@ -55,7 +55,7 @@ func typeInit(m *Machine, a Args) (Value, error) {
 }
 
 func typeCall(m *Machine, a Args) (Value, error) {
-	c, ok := a.Values[0].class()
+	c, ok := a.Values[0].asClass()
 	if !ok {
 		return unbound, m.Raise(m.rt.classes.TypeError, "descriptor '__call__' requires a 'type' object but received a '%s'", m.typeName(a.Values[0]))
 	}

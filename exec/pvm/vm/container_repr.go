@@ -6,13 +6,13 @@ func (m *Machine) containerRepr(v Value) (*Str, bool, error) {
 	var err error
 	switch o := v.ref.self.(type) {
 	case *List:
-		s, err = m.reprAround(v, "[...]", func(p *printer) error { return p.items("[", func() []Value { return o.items }, "]") })
+		s, err = m.reprAround(v, "[...]", func(p *printer) error { return p.sequence("[", func() []Value { return o.items }, "]") })
 	case *Tuple:
 		s, err = m.reprAround(v, "(...)", func(p *printer) error {
 			if len(o.items) == 1 {
-				return p.items("(", func() []Value { return o.items }, ",)")
+				return p.sequence("(", func() []Value { return o.items }, ",)")
 			}
-			return p.items("(", func() []Value { return o.items }, ")")
+			return p.sequence("(", func() []Value { return o.items }, ")")
 		})
 	case *Dict:
 		s, err = m.reprAround(v, "{...}", func(p *printer) error { return p.dict(o) })
@@ -28,7 +28,7 @@ func (m *Machine) containerRepr(v Value) (*Str, bool, error) {
 	case *Slice:
 		s, err = m.reprAround(v, "slice(...)", func(p *printer) error {
 			parts := []Value{o.start, o.stop, o.step}
-			return p.items("slice(", func() []Value { return parts }, ")")
+			return p.sequence("slice(", func() []Value { return parts }, ")")
 		})
 	case *MappingProxy:
 		s, err = m.reprAround(v, "mappingproxy(...)", func(p *printer) error {
@@ -66,8 +66,8 @@ func (p *printer) value(before string, v Value, after string) error {
 	return nil
 }
 
-// items prints a sequence that may change meanwhile.
-func (p *printer) items(open string, items func() []Value, end string) error {
+// sequence prints a sequence that may change meanwhile.
+func (p *printer) sequence(open string, items func() []Value, end string) error {
 	p.text(open)
 	// Paid: by text, a character each, and by Repr.
 	for i := 0; i < len(items()); i++ {
@@ -113,7 +113,7 @@ func (p *printer) view(w *DictView) error {
 	if err != nil {
 		return err
 	}
-	return p.items("[", func() []Value { return items }, "])")
+	return p.sequence("[", func() []Value { return items }, "])")
 }
 
 // reprWork is how many names looked at the printer of a container counts as.
@@ -150,9 +150,9 @@ func (m *Machine) setRepr(v Value, o *Set) (*Str, error) {
 	return m.reprAround(v, name+"(...)", func(p *printer) error {
 		items := m.setItems(o)
 		if o.kind == KindSet && o.class == nil {
-			return p.items("{", func() []Value { return items }, "}")
+			return p.sequence("{", func() []Value { return items }, "}")
 		}
-		return p.items(name+"({", func() []Value { return items }, "})")
+		return p.sequence(name+"({", func() []Value { return items }, "})")
 	})
 }
 
@@ -176,7 +176,7 @@ func (m *Machine) rangeRepr(r *Range) (*Str, error) {
 	if r.step != SmallInt(1) {
 		parts = append(parts, r.step)
 	}
-	if err := p.items("range(", func() []Value { return parts }, ")"); err != nil {
+	if err := p.sequence("range(", func() []Value { return parts }, ")"); err != nil {
 		return nil, err
 	}
 	return m.newStr(string(p.out)), nil

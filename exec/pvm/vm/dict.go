@@ -64,7 +64,7 @@ func (m *Machine) dictTake(d *Dict, key Value) (Value, bool, error) {
 		return unbound, false, err
 	}
 	v := d.table.entries[i].value
-	d.table.take(m, i)
+	d.table.removeKeepingRoom(m, i)
 	return v, true, nil
 }
 

@@ -122,7 +122,7 @@ func dictFromKeys(m *Machine, a Args) (Value, error) {
 	if len(a.Values) > 2 {
 		v = a.Values[2]
 	}
-	c, _ := a.Values[0].class()
+	c, _ := a.Values[0].asClass()
 	if c == m.rt.classes.dict {
 		d := m.newDict()
 		defer m.Release(m.Hold(d.val()))

@@ -155,7 +155,7 @@ func (v Value) Dict() (*Dict, bool) {
 }
 
 // Class returns v as a class.
-func (v Value) Class() (*Class, bool) { return v.class() }
+func (v Value) Class() (*Class, bool) { return v.asClass() }
 
 // Name returns the class's __name__.
 func (c *Class) Name() string { return c.name }
@@ -165,7 +165,7 @@ func (c *Class) SubclassOf(other *Class) bool { return c.subclassOf(other) }
 
 // Lookup finds an attribute along the MRO without binding it.
 func (c *Class) Lookup(m *Machine, name string) (Value, bool) {
-	v, _, ok := m.find(c, name)
+	v, _, ok := m.lookupMRO(c, name)
 	return v, ok
 }
 
@@ -178,7 +178,7 @@ func (c *Class) MRO() []*Class { return c.mro }
 // Builtin returns a builtin class by its name, nil when there is none.
 func (m *Machine) Builtin(name string) *Class {
 	v, _ := m.rt.builtins.get(name)
-	c, _ := v.class()
+	c, _ := v.asClass()
 	return c
 }
 

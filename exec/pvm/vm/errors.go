@@ -39,8 +39,8 @@ type Exception struct {
 // ClassName is the name of the exception's class.
 func (e *Exception) ClassName() string { return e.class.name }
 
-// keep makes a copy of args the arguments.
-func (e *Exception) keep(args []Value) {
+// setArgs makes a copy of args the arguments.
+func (e *Exception) setArgs(args []Value) {
 	if len(args) == 1 && e.first[0].ref == nil {
 		e.first[0] = args[0]
 		e.args = e.first[:1:1]

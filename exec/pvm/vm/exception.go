@@ -98,7 +98,7 @@ func (m *Machine) exceptionFrom(v Value) (*Exception, error) {
 	if e, ok := v.exception(); ok {
 		return e, nil
 	}
-	c, ok := v.class()
+	c, ok := v.asClass()
 	if !ok || !c.subclassOf(m.rt.classes.BaseException) {
 		return nil, m.Raise(m.rt.classes.TypeError, "exceptions must derive from BaseException")
 	}
@@ -150,7 +150,7 @@ func (m *Machine) matches(e *Exception, types Value) (bool, error) {
 		}
 		// Paid: by the charge for each class above, and by below.
 		for _, item := range t.items {
-			c, _ := item.class()
+			c, _ := item.asClass()
 			if m.below(e.class, c) {
 				return true, nil
 			}
@@ -160,7 +160,7 @@ func (m *Machine) matches(e *Exception, types Value) (bool, error) {
 	if !m.isExceptionClass(types) {
 		return false, m.notCatchable()
 	}
-	c, _ := types.class()
+	c, _ := types.asClass()
 	return e.class.subclassOf(c), nil
 }
 
@@ -169,12 +169,12 @@ func (m *Machine) notCatchable() error {
 }
 
 func (m *Machine) isExceptionClass(v Value) bool {
-	c, ok := v.class()
+	c, ok := v.asClass()
 	return ok && m.below(c, m.rt.classes.BaseException)
 }
 
-// class returns v as a class.
-func (v Value) class() (*Class, bool) {
+// asClass returns v as a class.
+func (v Value) asClass() (*Class, bool) {
 	if v.ref == nil || v.ref.kind != KindClass {
 		return nil, false
 	}

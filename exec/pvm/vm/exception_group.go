@@ -36,7 +36,7 @@ func (m *Machine) groupOf(v Value, name string) (e *Exception, message Value, er
 }
 
 func groupNew(m *Machine, a Args) (Value, error) {
-	c, _ := a.Values[0].class()
+	c, _ := a.Values[0].asClass()
 	if len(a.Values) != 3 {
 		return unbound, m.Raise(m.rt.classes.TypeError, "BaseExceptionGroup.__new__() takes exactly 2 arguments (%d given)", len(a.Values)-1)
 	}
@@ -267,7 +267,7 @@ func (m *Machine) checkStarTypes(types Value) error {
 		if !m.isExceptionClass(v) {
 			return m.notCatchable()
 		}
-		if c, _ := v.class(); c.subclassOf(m.rt.classes.BaseExceptionGroup) {
+		if c, _ := v.asClass(); c.subclassOf(m.rt.classes.BaseExceptionGroup) {
 			return m.Raise(m.rt.classes.TypeError, "catching ExceptionGroup with except* is not allowed. Use except instead.")
 		}
 	}

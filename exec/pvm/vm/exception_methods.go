@@ -56,7 +56,7 @@ func (rt *Runtime) defineExceptions() {
 }
 
 func exceptionNew(m *Machine, a Args) (Value, error) {
-	c, ok := a.Values[0].class()
+	c, ok := a.Values[0].asClass()
 	if !ok || c.layout != KindException {
 		return unbound, m.Raise(m.rt.classes.TypeError, "BaseException.__new__(X): X is not a type object (%s)", m.typeName(a.Values[0]))
 	}

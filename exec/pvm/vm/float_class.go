@@ -61,7 +61,7 @@ func floatNew(m *Machine, a Args) (Value, error) {
 	if err != nil {
 		return unbound, err
 	}
-	if sub, _ := a.Values[0].class(); len(a.Names) > 0 {
+	if sub, _ := a.Values[0].asClass(); len(a.Names) > 0 {
 		if err := m.noKeywords(sub, m.rt.classes.float, spInit, a); err != nil {
 			return unbound, err
 		}

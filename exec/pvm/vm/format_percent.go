@@ -48,16 +48,16 @@ func (m *Machine) formatSpec(v Value, text *Str, target format.Target) (*Str, er
 	switch target {
 	case format.Text:
 		s, _ := v.str()
-		m.reserve(spec.TextBound(s.s))
+		m.reserveText(spec.TextBound(s.s))
 		out, err = spec.AppendText(nil, s.s)
 	case format.Integer:
 		n, _ := v.integer()
 		m.chargeDecimal(n)
-		m.reserve(spec.IntBound(n))
+		m.reserveText(spec.IntBound(n))
 		out, err = spec.AppendInt(nil, n)
 	default:
 		x, _ := v.floatBits()
-		m.reserve(spec.RealBound())
+		m.reserveText(spec.RealBound())
 		out, err = spec.AppendReal(nil, x)
 	}
 	if err != nil {
@@ -66,8 +66,8 @@ func (m *Machine) formatSpec(v Value, text *Str, target format.Target) (*Str, er
 	return m.newStr(string(out)), nil
 }
 
-// reserve charges for text about to be written and announces it.
-func (m *Machine) reserve(n int64) {
+// reserveText charges for text about to be written and announces it.
+func (m *Machine) reserveText(n int64) {
 	if n > m.heap.limit || n < 0 {
 		m.Alloc(-1) // past the limit: this aborts
 	}
@@ -256,7 +256,7 @@ func (p *percentArgs) Char() (string, error) {
 
 // Reserve pays for what is about to be written.
 func (p *percentArgs) Reserve(bytes int64) error {
-	p.m.reserve(bytes)
+	p.m.reserveText(bytes)
 	return nil
 }
 

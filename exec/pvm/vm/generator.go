@@ -131,8 +131,8 @@ func (m *Machine) yield(f *frame, v Value) (*frame, Value) {
 	}
 }
 
-// leave is Return from all but plain calls.
-func (m *Machine) leave(f *frame, v Value) (*frame, Value, error) {
+// returnSlow is Return from all but plain calls.
+func (m *Machine) returnSlow(f *frame, v Value) (*frame, Value, error) {
 	back, how := f.back, f.how
 	if f.gen != nil {
 		m.suspend(f, genDone)
@@ -223,8 +223,8 @@ func (m *Machine) delegateOf(f *frame, in code.Instr) (Value, error) {
 	return m.Iter(v)
 }
 
-// send resumes g from a native until it yields or, with done, returns.
-func (m *Machine) send(g *Generator, v Value) (r Value, done bool, err error) {
+// resumeWith resumes g from a native until it yields or, with done, returns.
+func (m *Machine) resumeWith(g *Generator, v Value) (r Value, done bool, err error) {
 	if g.state == genDone {
 		if g.flags&code.Coroutine != 0 {
 			return unbound, true, m.Raise(m.rt.classes.RuntimeError, "cannot reuse already awaited coroutine")
@@ -250,7 +250,7 @@ func (m *Machine) runGenerator(g *Generator, f *frame, pending error) (Value, bo
 func (m *Machine) sendTo(it, sent Value) (v Value, done bool, err error) {
 	switch o := it.ref.self.(type) {
 	case *Generator:
-		return m.send(o, sent)
+		return m.resumeWith(o, sent)
 	case *Iterator:
 		if sent.IsNone() && exact(it) {
 			v, ok, err := m.iterNext(o)
@@ -302,7 +302,7 @@ func stopValueOf(v Value) Value {
 // generatorNext is next() of a generator; false when it has returned, with a
 // StopIteration where it returned a value.
 func (m *Machine) generatorNext(v Value) (Value, bool, error) {
-	r, done, err := m.send(v.ref.self.(*Generator), None)
+	r, done, err := m.resumeWith(v.ref.self.(*Generator), None)
 	switch {
 	case err != nil:
 		return unbound, false, err

@@ -138,7 +138,7 @@ func (m *Machine) stepSend(s *asyncStep, sent Value) (Value, bool, error) {
 	case stepClosed:
 		return unbound, false, m.Raise(m.rt.classes.RuntimeError, "cannot reuse already awaited %s", s.name())
 	case stepRunning:
-		v, done, err := m.send(g, sent)
+		v, done, err := m.resumeWith(g, sent)
 		return m.stepResult(s, v, done, err)
 	}
 	if g.busy {
@@ -150,7 +150,7 @@ func (m *Machine) stepSend(s *asyncStep, sent Value) (Value, bool, error) {
 			sent = s.v
 		}
 		g.busy = true
-		v, done, err := m.send(g, sent)
+		v, done, err := m.resumeWith(g, sent)
 		return m.stepResult(s, v, done, err)
 	}
 	if s.mode == stepCloses {

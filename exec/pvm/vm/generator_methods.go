@@ -152,11 +152,11 @@ func (m *Machine) stepped(v Value, done bool, err error) (Value, error) {
 }
 
 func generatorNextMethod(m *Machine, a Args) (Value, error) {
-	return m.stepped(m.send(generatorIn(a.Values[0]), None))
+	return m.stepped(m.resumeWith(generatorIn(a.Values[0]), None))
 }
 
 func generatorSend(m *Machine, a Args) (Value, error) {
-	return m.stepped(m.send(generatorIn(a.Values[0]), a.Values[1]))
+	return m.stepped(m.resumeWith(generatorIn(a.Values[0]), a.Values[1]))
 }
 
 func generatorThrow(m *Machine, a Args) (Value, error) {
@@ -198,7 +198,7 @@ func (m *Machine) thrown(args []Value) (*Exception, error) {
 		return e, nil
 	}
 	if e, ok := args[1].exception(); ok {
-		if c, _ := v.class(); e.class.subclassOf(c) {
+		if c, _ := v.asClass(); e.class.subclassOf(c) {
 			return e, nil
 		}
 	}

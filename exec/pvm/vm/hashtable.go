@@ -374,9 +374,9 @@ func (t *hashTable) remove(m *Machine, i int) {
 	t.trim()
 }
 
-// take is remove that keeps the room of the last entry, as CPython's dicts do: an
+// removeKeepingRoom is remove that keeps the room of the last entry, as CPython's dicts do: an
 // iterator that is past it sees that a key came back.
-func (t *hashTable) take(m *Machine, i int) {
+func (t *hashTable) removeKeepingRoom(m *Machine, i int) {
 	t.own(m)
 	if t.index != nil {
 		t.unlink(m, i)

@@ -95,7 +95,7 @@ func (m *Machine) chargeStash(n int64) {
 // wants to know where they go.
 func (m *Machine) boundary(cost int64) {
 	if m.profile != nil {
-		m.profile.count(m)
+		m.profile.chargeLine(m)
 	}
 	if m.heap.due {
 		m.heap.due = false

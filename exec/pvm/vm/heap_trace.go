@@ -199,7 +199,7 @@ func (t *tracer) scan(o *Object) int {
 	case *Function, *Method, *Cell, *Generator, *Native:
 		return size + t.callable(o.self)
 	case *Class:
-		return size + t.class(x)
+		return size + t.traceClass(x)
 	case *Exception:
 		return size + t.exception(x)
 	case *Iterator:
@@ -274,8 +274,8 @@ func (t *tracer) callable(self any) int {
 	return smallBytes
 }
 
-// class visits a class of the program.
-func (t *tracer) class(c *Class) int {
+// traceClass visits a class of the program.
+func (t *tracer) traceClass(c *Class) int {
 	// Bounded: by MROClasses, 64.
 	for _, b := range c.mro[1:] {
 		t.push(b.value())

@@ -13,7 +13,7 @@ import (
 // that it is in at their first import.
 func (m *Machine) importModule(name string) (*Module, error) {
 	if m.loading != nil {
-		m.loading.note(name)
+		m.loading.addImport(name)
 	}
 	if mod, ok := m.modules[name]; ok {
 		return mod, nil
@@ -23,7 +23,7 @@ func (m *Machine) importModule(name string) (*Module, error) {
 		return nil, m.Raise(m.rt.classes.DeterminismError, "module '%s' cannot be imported: it is not part of the library", name)
 	}
 	if def.Kept && m.loading == nil {
-		return m.admit(def)
+		return m.importKept(def)
 	}
 	var parent *Module
 	// Bounded: by the name of a module of the library.
@@ -44,7 +44,7 @@ func (m *Machine) importModule(name string) (*Module, error) {
 	var mod *Module
 	var err error
 	if m.loading != nil {
-		mod, err = m.loading.load(m, def)
+		mod, err = m.loading.runBody(m, def)
 	} else {
 		mod, err = def.Load(m)
 	}

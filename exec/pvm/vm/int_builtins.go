@@ -41,7 +41,7 @@ func inBase(verb rune) NativeFunc {
 			return unbound, err
 		}
 		spec := format.Spec{Fill: ' ', Align: '>', Sign: '-', Alt: true, Precision: -1, Type: verb}
-		m.reserve(spec.IntBound(n))
+		m.reserveText(spec.IntBound(n))
 		out, err := spec.AppendInt(nil, n)
 		if err != nil {
 			return unbound, m.formatError(err)

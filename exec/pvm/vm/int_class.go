@@ -195,7 +195,7 @@ func (rt *Runtime) defineInt(c *Class) {
 
 // classBelow takes v for a class below base, as a __new__ of base must.
 func (m *Machine) classBelow(v Value, base *Class) (*Class, error) {
-	c, ok := v.class()
+	c, ok := v.asClass()
 	if !ok {
 		return nil, m.Raise(m.rt.classes.TypeError, "%s.__new__(X): X is not a type object (%s)", base.name, m.typeName(v))
 	}
@@ -395,9 +395,9 @@ func intBitCount(m *Machine, a Args) (Value, error) {
 	return SmallInt(int64(count)), nil
 }
 
-// named reads arguments of natives with keywords: the positional ones in the
+// namedArgs reads arguments of natives with keywords: the positional ones in the
 // order of names, where those from only are keywords.
-func (m *Machine) named(fn string, a Args, from int, names ...string) ([]Value, error) {
+func (m *Machine) namedArgs(fn string, a Args, from int, names ...string) ([]Value, error) {
 	out := make([]Value, len(names))
 	pos := a.Positional()
 	if len(pos) > from {
@@ -438,7 +438,7 @@ func (m *Machine) byteOrder(fn string, v Value) (bool, error) {
 
 func intToBytes(m *Machine, a Args) (Value, error) {
 	self := a.Values[0]
-	args, err := m.named("to_bytes", Args{a.Values[1:], a.Names}, 2, "length", "byteorder", "signed")
+	args, err := m.namedArgs("to_bytes", Args{a.Values[1:], a.Names}, 2, "length", "byteorder", "signed")
 	if err != nil {
 		return unbound, err
 	}
@@ -466,7 +466,7 @@ func intToBytes(m *Machine, a Args) (Value, error) {
 	if x.Sign() < 0 && !signed {
 		return unbound, m.Raise(m.rt.classes.OverflowError, "can't convert negative int to unsigned")
 	}
-	m.reserve(length)
+	m.reserveText(length)
 	m.ChargeEach(limbs(x), m.dyn.LimbWork)
 	out, ok := twosComplement(x, int(length), signed)
 	if !ok {
@@ -505,7 +505,7 @@ func twosComplement(x *big.Int, length int, signed bool) ([]byte, bool) {
 }
 
 func intFromBytes(m *Machine, a Args) (Value, error) {
-	args, err := m.named("from_bytes", Args{a.Values[1:], a.Names}, 2, "bytes", "byteorder", "signed")
+	args, err := m.namedArgs("from_bytes", Args{a.Values[1:], a.Names}, 2, "bytes", "byteorder", "signed")
 	if err != nil {
 		return unbound, err
 	}

@@ -51,7 +51,7 @@ func (m *Machine) run(f *frame, pending error) (Value, error) {
 		var v Value
 		if v, err = m.loop(f); err == nil {
 			if m.profile != nil {
-				m.profile.count(m)
+				m.profile.chargeLine(m)
 			}
 			return v, nil
 		}
@@ -549,7 +549,7 @@ enter:
 				goto enter
 			}
 			f.pc = pc
-			if f, v, err = m.leave(f, v); err != nil {
+			if f, v, err = m.returnSlow(f, v); err != nil {
 				f = m.frame
 				pc = f.pc
 				goto fail
@@ -563,7 +563,7 @@ enter:
 			regs[in.A].ref.self.(*List).append(m, regs[in.B])
 		default:
 			if in.Op >= code.BuildTuple && in.Op <= code.SetAnnotations {
-				err = m.build(f, in)
+				err = m.buildDisplay(f, in)
 			} else {
 				err = m.control(f, in)
 			}

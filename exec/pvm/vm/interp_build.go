@@ -6,8 +6,8 @@ import (
 	"github.com/cowboy-foundation/cowboy/exec/pvm/code"
 )
 
-// build executes the instructions that make displays, functions and classes.
-func (m *Machine) build(f *frame, in code.Instr) error {
+// buildDisplay executes the instructions that make displays, functions and classes.
+func (m *Machine) buildDisplay(f *frame, in code.Instr) error {
 	regs := f.regs
 	switch in.Op {
 	case code.BuildTuple:
@@ -47,7 +47,7 @@ func (m *Machine) build(f *frame, in code.Instr) error {
 	case code.SetAnnotations:
 		return m.setAnnotations(f)
 	default:
-		return m.extend(regs, in)
+		return m.extendDisplay(regs, in)
 	}
 	return nil
 }

@@ -2,8 +2,8 @@ package vm
 
 import "github.com/cowboy-foundation/cowboy/exec/pvm/code"
 
-// extend executes the instructions that add to a display.
-func (m *Machine) extend(regs []Value, in code.Instr) error {
+// extendDisplay executes the instructions that add to a display.
+func (m *Machine) extendDisplay(regs []Value, in code.Instr) error {
 	switch in.Op {
 	case code.ListExtend:
 		l := regs[in.A].ref.self.(*List)

@@ -162,7 +162,7 @@ func (m *Machine) dictRest(v Value, keys []Value) (Value, error) {
 // matchClass returns the attributes that a class pattern asks for as a tuple, None
 // when the subject does not match.
 func (m *Machine) matchClass(v, class Value, names []Value, positional int) (Value, error) {
-	c, ok := class.class()
+	c, ok := class.asClass()
 	if !ok {
 		return unbound, m.Raise(m.rt.classes.TypeError, "called match pattern must be a class")
 	}

@@ -58,8 +58,8 @@ func (it *Iterator) eachRoot(visit func(Value)) {
 	}
 }
 
-// finish makes the iterator exhausted and lets its source go.
-func (it *Iterator) finish() {
+// exhaust makes the iterator exhausted and lets its source go.
+func (it *Iterator) exhaust() {
 	it.done, it.list, it.items, it.table, it.source = true, nil, nil, nil, unbound
 	it.next, it.hint, it.roots = nil, nil, nil
 }
@@ -111,12 +111,12 @@ func (m *Machine) iterNext(it *Iterator) (Value, bool, error) {
 		case it.again:
 			return v, false, nil
 		}
-		it.finish()
+		it.exhaust()
 		return v, false, nil
 	default:
 		return m.tableNext(it)
 	}
-	it.finish()
+	it.exhaust()
 	return unbound, false, nil
 }
 
@@ -139,7 +139,7 @@ func (m *Machine) tableNext(it *Iterator) (Value, bool, error) {
 		i, ok = t.before(m, int(min(it.at, 1<<31-1)))
 	}
 	if !ok {
-		it.finish()
+		it.exhaust()
 		return unbound, false, nil
 	}
 	if _, ok := it.source.ref.self.(*Set); !ok {

@@ -40,16 +40,16 @@ type loading struct {
 	made    []*Class // by natives, which may hold them where nobody sees them
 }
 
-// note adds a module to what the running body needs.
-func (l *loading) note(name string) {
+// addImport adds a module to what the running body needs.
+func (l *loading) addImport(name string) {
 	// Bounded: by the source of the library, once when a machine loads it.
 	if l.into != nil && !slices.Contains(l.into.needs, name) {
 		l.into.needs = append(l.into.needs, name)
 	}
 }
 
-// load runs a body and notes what it imports.
-func (l *loading) load(m *Machine, def ModuleDef) (*Module, error) {
+// runBody runs a body and notes what it imports.
+func (l *loading) runBody(m *Machine, def ModuleDef) (*Module, error) {
 	if !def.Kept {
 		return nil, fmt.Errorf("%w: %s is imported by a kept module, but not kept itself", ErrLibrary, def.Name)
 	}
@@ -111,7 +111,7 @@ func (rt *Runtime) loadedMachine() (*Machine, error) {
 	for _, def := range rt.library.kept {
 		m.unbind(def.Name)
 	}
-	return m, m.keep()
+	return m, m.markKept()
 }
 
 // unbind takes a module that the import of its package alone does not load out of
@@ -162,9 +162,9 @@ func (m *Machine) loadKept() {
 	m.kept = from.modules
 }
 
-// admit imports a kept module and what its body imports. The price is the same
+// importKept imports a kept module and what its body imports. The price is the same
 // in every call.
-func (m *Machine) admit(def ModuleDef) (*Module, error) {
+func (m *Machine) importKept(def ModuleDef) (*Module, error) {
 	if mod, ok := m.modules[def.Name]; ok {
 		return mod, nil
 	}
@@ -183,7 +183,7 @@ func (m *Machine) admit(def ModuleDef) (*Module, error) {
 	m.modules[def.Name] = mod
 	// Paid: by Import for each, once a call.
 	for _, name := range e.needs {
-		if _, err := m.admit(m.rt.modules[name]); err != nil {
+		if _, err := m.importKept(m.rt.modules[name]); err != nil {
 			delete(m.modules, def.Name)
 			return nil, err
 		}
@@ -196,10 +196,10 @@ func (m *Machine) admit(def ModuleDef) (*Module, error) {
 	return mod, nil
 }
 
-// keep marks everything that the loaded modules hold. Measurements do not visit
+// markKept marks everything that the loaded modules hold. Measurements do not visit
 // it, its identity is settled, and what a call changes of it is noted so that
 // Reset can take it back.
-func (m *Machine) keep() error {
+func (m *Machine) markKept() error {
 	t := &tracer{epoch: kept}
 	t.visit = t.push
 	// Bounded: by the source of the library, once when a machine loads it.

@@ -90,7 +90,7 @@ func (m *Machine) itemIndex(key Value, kind string) (int64, error) {
 	if n, ok := key.smallInt(); ok {
 		return n, nil
 	}
-	n, ok, err := m.integer(key)
+	n, ok, err := m.asIndex(key)
 	if err != nil {
 		return 0, err
 	}

@@ -132,7 +132,7 @@ func sequenceAdd(m *Machine, a Args) (Value, error) {
 }
 
 func sequenceMul(m *Machine, a Args) (Value, error) {
-	n, ok, err := m.integer(a.Values[1])
+	n, ok, err := m.asIndex(a.Values[1])
 	if err != nil {
 		return unbound, err
 	}
@@ -234,7 +234,7 @@ func sequenceIndex(m *Machine, a Args) (Value, error) {
 	// Bounded: by two.
 	for i, p := range []*int64{&from, &to} {
 		if len(a.Values) > 2+i {
-			n, ok, err := m.integer(a.Values[2+i])
+			n, ok, err := m.asIndex(a.Values[2+i])
 			if err != nil {
 				return unbound, err
 			}
@@ -303,7 +303,7 @@ func listSort(m *Machine, a Args) (Value, error) {
 func (m *Machine) sortList(l *List, key, reverse Value) error {
 	back := false
 	if reverse.Bound() {
-		n, ok, err := m.integer(reverse)
+		n, ok, err := m.asIndex(reverse)
 		if err != nil {
 			return err
 		}

@@ -321,11 +321,11 @@ func (m *Machine) guard(cycles code.Cycles, fn func() (Value, error)) (res Resul
 	m.cycles, m.heap.stash, m.heap.due = cycles, 0, false
 	m.bill = Bill{Given: cycles}
 	if m.profile != nil {
-		m.profile.begin(m)
+		m.profile.startCall(m)
 	}
 	v, err := m.protect(fn)
 	if m.profile != nil {
-		m.profile.count(m)
+		m.profile.chargeLine(m)
 	}
 	res = Result{Value: v, Output: m.output, Cycles: cycles - m.CyclesLeft(), HeapPeak: m.HeapPeak()}
 	m.bill.Told = res.Cycles

@@ -38,16 +38,16 @@ func (m *Machine) NewProfile() *Profile {
 	return m.profile
 }
 
-// begin is the start of a call: cycles of before the first instruction belong to
+// startCall is the start of a call: cycles of before the first instruction belong to
 // no line.
-func (p *Profile) begin(m *Machine) {
+func (p *Profile) startCall(m *Machine) {
 	p.last, p.left = p.at(place{}), m.CyclesLeft()
 	m.putAside()
 }
 
-// count gives what was used since the last stop to the line of then and goes on
+// chargeLine gives what was used since the last stop to the line of then and goes on
 // at the one where the machine is.
-func (p *Profile) count(m *Machine) {
+func (p *Profile) chargeLine(m *Machine) {
 	left := m.CyclesLeft()
 	p.last.Cycles += p.left - left
 	p.left = left

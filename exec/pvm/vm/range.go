@@ -61,7 +61,7 @@ func (m *Machine) rangeGet(r *Range, key Value) (Value, error) {
 	if s, ok := key.ref.self.(*Slice); ok {
 		return m.rangeSlice(r, s)
 	}
-	i, ok, err := m.integer(key)
+	i, ok, err := m.asIndex(key)
 	if err != nil {
 		return unbound, err
 	}
@@ -185,7 +185,7 @@ func (m *Machine) bigIndices(s *Slice, length Value) (start, stop, step Value, e
 }
 
 func (m *Machine) slicePart(v Value) (Value, error) {
-	n, ok, err := m.integer(v)
+	n, ok, err := m.asIndex(v)
 	if err == nil && !ok {
 		err = m.Raise(m.rt.classes.TypeError, "slice indices must be integers or None or have an __index__ method")
 	}

@@ -26,7 +26,7 @@ func (rt *Runtime) defineRange() {
 
 // interpreted is an int argument.
 func (m *Machine) interpreted(v Value) (Value, error) {
-	n, ok, err := m.integer(v)
+	n, ok, err := m.asIndex(v)
 	if err == nil && !ok {
 		err = m.Raise(m.rt.classes.TypeError, "'%s' object cannot be interpreted as an integer", m.typeName(v))
 	}

@@ -73,7 +73,7 @@ func TestResetKeepsNoRoom(t *testing.T) {
 	}
 	m.Release(mark)
 	for range 1 << 14 {
-		m.note(func() {}, nil)
+		m.recordUndo(func() {}, nil)
 	}
 	m.Reset()
 	if n := cap(m.temp); n > keptValues {

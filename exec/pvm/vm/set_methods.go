@@ -68,7 +68,7 @@ func (rt *Runtime) defineSets() {
 func (m *Machine) setCopyAs(like, s *Set) *Set { return m.setCopy(like.kind, s) }
 
 func frozenSetNew(m *Machine, a Args) (Value, error) {
-	c, _ := a.Values[0].class()
+	c, _ := a.Values[0].asClass()
 	if err := m.noKeywords(c, m.rt.classes.frozenset, spInit, a); err != nil {
 		return unbound, err
 	}

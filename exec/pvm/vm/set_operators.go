@@ -45,7 +45,7 @@ func (m *Machine) sequenceBinary(op Operator, a, b Value) (Value, bool, error) {
 		copy(out[copy(out, items):], more)
 		return m.sequenceOf(a.ref.kind, out), true, nil
 	case OpMul:
-		n, ok, err := m.integer(b)
+		n, ok, err := m.asIndex(b)
 		if err != nil {
 			return unbound, true, err
 		}

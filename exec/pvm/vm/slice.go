@@ -7,9 +7,9 @@ func (m *Machine) newSlice(start, stop, step Value) Value {
 	return s.head(KindSlice, nil, s)
 }
 
-// integer returns v as an int where it is one or has __index__; false when it is
+// asIndex returns v as an int where it is one or has __index__; false when it is
 // neither.
-func (m *Machine) integer(v Value) (Value, bool, error) {
+func (m *Machine) asIndex(v Value) (Value, bool, error) {
 	switch v.ref.kind {
 	case KindInt:
 		return v, true, nil
@@ -52,7 +52,7 @@ func (m *Machine) sliceIndex(v Value, absent int64) (int64, error) {
 	if v.IsNone() {
 		return absent, nil
 	}
-	n, ok, err := m.integer(v)
+	n, ok, err := m.asIndex(v)
 	if err != nil {
 		return 0, err
 	}

@@ -102,10 +102,10 @@ func (m *Machine) encode(fn string, s *Str, encoding, errors Value) (string, err
 		case "replace":
 			out = append(out, '?')
 		case "backslashreplace":
-			m.reserve(10)
+			m.reserveText(10)
 			out = append(out, escapeNonASCII(string(r))...)
 		case "xmlcharrefreplace":
-			m.reserve(10)
+			m.reserveText(10)
 			out = append(strconv.AppendInt(append(out, "&#"...), int64(r), 10), ';')
 		case "strict":
 			end := at
@@ -153,10 +153,10 @@ func (m *Machine) decode(fn, b string, encoding, errors Value) (Value, error) {
 		switch handler {
 		case "ignore":
 		case "replace":
-			m.reserve(2)
+			m.reserveText(2)
 			out.WriteRune(utf8.RuneError)
 		case "backslashreplace":
-			m.reserve(int64(3 * n))
+			m.reserveText(int64(3 * n))
 			// Bounded: by three bytes, which reserve pays for.
 			for _, x := range []byte(b[i : i+n]) {
 				out.WriteString(`\x` + string("0123456789abcdef"[x>>4]) + string("0123456789abcdef"[x&15]))

@@ -53,7 +53,7 @@ func (m *Machine) markup(text string, f *fieldArgs, nesting int) (string, error)
 		if !more {
 			return string(out), nil
 		}
-		m.reserve(int64(len(p.Literal)))
+		m.reserveText(int64(len(p.Literal)))
 		out = append(out, p.Literal...)
 		if !p.Field {
 			continue
@@ -62,7 +62,7 @@ func (m *Machine) markup(text string, f *fieldArgs, nesting int) (string, error)
 		if err != nil {
 			return "", err
 		}
-		m.reserve(int64(len(s.s)))
+		m.reserveText(int64(len(s.s)))
 		out = append(out, s.s...)
 	}
 }

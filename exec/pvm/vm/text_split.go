@@ -240,7 +240,7 @@ func padMethod(name string) Def {
 		case "center":
 			left = pad/2 + pad&want&1
 		}
-		m.reserve(min(pad, 1<<41) * int64(len(fill)))
+		m.reserveText(min(pad, 1<<41) * int64(len(fill)))
 		// Paid: by reserve.
 		return m.alike(self, strings.Repeat(fill, int(left))+s+strings.Repeat(fill, int(pad-left))), nil
 	})
@@ -274,7 +274,7 @@ func textZfill(m *Machine, self Value, args []Value) (Value, error) {
 	if pad <= 0 {
 		return m.unchanged(self), nil
 	}
-	m.reserve(pad)
+	m.reserveText(pad)
 	sign := ""
 	if s != "" && (s[0] == '+' || s[0] == '-') {
 		sign, s = s[:1], s[1:]
@@ -298,7 +298,7 @@ func textExpandTabs(m *Machine, a Args) (Value, error) {
 	}
 	s := m.content(self)
 	// Paid: by the charge that takes its answer, a character for each byte of s.
-	m.reserve(int64(len(s)) + int64(strings.Count(s, "\t"))*max(size, 0))
+	m.reserveText(int64(len(s)) + int64(strings.Count(s, "\t"))*max(size, 0))
 	var b strings.Builder
 	column := int64(0)
 	// Paid: by reserve.

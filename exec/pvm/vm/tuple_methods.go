@@ -23,7 +23,7 @@ func (rt *Runtime) defineTuple() {
 }
 
 func tupleNew(m *Machine, a Args) (Value, error) {
-	c, _ := a.Values[0].class()
+	c, _ := a.Values[0].asClass()
 	if err := m.noKeywords(c, m.rt.classes.tuple, spInit, a); err != nil {
 		return unbound, err
 	}
