@@ -107,6 +107,7 @@ func TestArchitecture(t *testing.T) {
 		{"file length", breachesOfLength},
 		{"package docs", breachesOfDocs},
 		{"names", breachesOfNames},
+		{"verbs", breachesOfVerbs},
 	}
 	for _, c := range checks {
 		t.Run(c.name, func(t *testing.T) {
