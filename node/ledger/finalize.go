@@ -54,39 +54,72 @@ func inputsOf(g *genesis.Genesis, epochs *epoch.Schedule, h *chain.Header, paren
 
 // Finalized commits the block with the digest, which must be a child of the
 // head, in one synced batch, and announces it. It implements
-// engine.Application. A block that is already final is done.
+// engine.Application, which calls it again when it has returned. A block that is
+// already final is done.
+//
+// The disk is written by the goroutine that calls, beside the owner, who goes on
+// building and verifying what follows, at most [commitsAhead] blocks of it. Nobody
+// hears that the block is final before that is durable.
 func (l *Ledger) Finalized(ctx context.Context, f engine.Finalization) error {
-	_, err := call(ctx, l, func(ctx context.Context) (struct{}, error) { return struct{}{}, l.finalize(ctx, f) })
+	e, err := call(ctx, l, func(context.Context) (*Executed, error) { return l.beginCommit(f) })
+	if e == nil || err != nil {
+		return err
+	}
+	began := time.Now()
+	errCommit := l.cfg.Store.Commit(e.State, recordOf(e, joinCertificates(f.Certificate, f.Own)))
+	if errCommit == nil && l.cfg.Committed != nil {
+		l.cfg.Committed(e.Height())
+	}
+	l.Stats.CommitNanos.Add(uint64(time.Since(began)))
+	_, err = call(ctx, l, func(ctx context.Context) (struct{}, error) { return struct{}{}, l.endCommit(ctx, e, errCommit) })
 	return err
 }
 
-func (l *Ledger) finalize(ctx context.Context, f engine.Finalization) error {
+// commitsAhead is how many blocks above one that is being committed are executed
+// meanwhile: with a disk that stands, that is where the chain stands.
+const commitsAhead = 2
+
+// behind returns what to wait for before a block is executed on the parent: nil, unless
+// the disk is too far behind. The owner asks.
+func (l *Ledger) behind(parent *Executed) <-chan struct{} {
+	if l.committing == nil || parent.Height() < l.committing.Height()+commitsAhead {
+		return nil
+	}
+	return l.moved
+}
+
+// beginCommit returns the block to commit, nil if it is final already. The error is a
+// fault.
+func (l *Ledger) beginCommit(f engine.Finalization) (*Executed, error) {
 	head := l.head.Load()
 	if f.Digest == head.Digest {
-		return nil
+		return nil, nil
 	}
 	e := l.tree.get(f.Digest)
 	if e == nil {
 		var err error
 		if e, err = l.reexecuteFinal(f.Digest); err != nil {
-			return err
+			return nil, err
 		}
 		head = l.head.Load()
 	}
 	if e.Height() <= head.Height() {
-		return nil
+		return nil, nil
 	}
 	if e.Block.Header.Parent != head.Digest {
-		return &fault{fmt.Errorf("finalized block %d does not extend the head %d", e.Height(), head.Height())}
+		return nil, &fault{fmt.Errorf("finalized block %d does not extend the head %d", e.Height(), head.Height())}
 	}
-	began := time.Now()
-	if err := l.cfg.Store.Commit(e.State, recordOf(e, joinCertificates(f.Certificate, f.Own))); err != nil {
+	l.committing = e
+	return e, nil
+}
+
+// endCommit makes the block that was committed the head, and announces it. The error is
+// a fault.
+func (l *Ledger) endCommit(ctx context.Context, e *Executed, err error) error {
+	l.committing = nil
+	if err != nil {
 		return &fault{fmt.Errorf("commit block %d: %w", e.Height(), err)}
 	}
-	if l.cfg.Committed != nil {
-		l.cfg.Committed(e.Height())
-	}
-	l.Stats.CommitNanos.Add(uint64(time.Since(began)))
 	l.Stats.Finalized.Add(1)
 	l.Stats.TxsFinalized.Add(uint64(len(e.Txs)))
 	l.tree.prune(e)

@@ -105,6 +105,34 @@ func newFixtureOf(t *testing.T, change func(*params.Params), accounts ...genesis
 // ledger starts a ledger of its own on the fixture's chain.
 func (f *fixture) ledger(t *testing.T, p Pool) *Ledger {
 	t.Helper()
+	l := f.made(t, p)
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- l.Run(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-done; !errors.Is(err, context.Canceled) {
+			t.Errorf("ledger ended with %v", err)
+		}
+		if err := l.cfg.Store.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return l
+}
+
+// stopped starts a ledger that the test stops, and returns what its run ends with.
+func (f *fixture) stopped(t *testing.T, p Pool) (l *Ledger, ended <-chan error) {
+	t.Helper()
+	l = f.made(t, p)
+	done := make(chan error, 1)
+	go func() { done <- l.Run(t.Context()) }()
+	return l, done
+}
+
+// made opens a ledger of its own on the fixture's chain.
+func (f *fixture) made(t *testing.T, p Pool) *Ledger {
+	t.Helper()
 	options := store.DefaultOptions()
 	if f.inMemory {
 		options.FS = vfs.NewMem()
@@ -139,18 +167,6 @@ func (f *fixture) ledger(t *testing.T, p Pool) *Ledger {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() { done <- l.Run(ctx) }()
-	t.Cleanup(func() {
-		cancel()
-		if err := <-done; !errors.Is(err, context.Canceled) {
-			t.Errorf("ledger ended with %v", err)
-		}
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
-	})
 	return l
 }
 

@@ -13,7 +13,8 @@
 // # Invariants
 //
 // One goroutine, [Ledger.Run], owns the tree; the exported methods only send
-// to it and wait. Execution is the same function for the proposer and the
+// to it and wait, but for the disk, which the caller of [Ledger.Finalized] writes.
+// Execution is the same function for the proposer and the
 // verifier, so a block that we built verifies elsewhere. Nothing unfinalized
 // touches the disk. A fault of this node (disk, corruption) ends Run and with
 // it the voting; a verdict on a block is an answer.
@@ -168,6 +169,8 @@ type Ledger struct {
 	size     blockSize
 	rejected []rejected    // the last blocks refused for what they gave here
 	moved    chan struct{} // closed and made anew when the head moves
+	// committing is being written to disk by the caller of Finalized; nil: nothing is.
+	committing *Executed
 }
 
 // Executed is a block with the state and receipts that its execution gave.

@@ -48,7 +48,14 @@ func (l *Ledger) awaitExecuted(ctx context.Context, digest chain.Hash) (*Execute
 				moved = l.moved
 				return nil, nil
 			}
-			return l.executed(digest)
+			e, err := l.executed(digest)
+			if err != nil {
+				return nil, err
+			}
+			if moved = l.behind(e); moved != nil {
+				return nil, nil
+			}
+			return e, nil
 		})
 		if e != nil || err != nil {
 			return e, err

@@ -191,14 +191,20 @@ func TestDoubtsOutliveTheirParent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := call(t.Context(), verifier, func(ctx context.Context) (int, error) {
+	_, err = call(t.Context(), verifier, func(context.Context) (struct{}, error) {
 		child := &chain.Block{Header: chain.Header{Height: 2, Parent: p.Digest}}
 		verifier.noteRejected(rejected{block: block})
 		verifier.noteRejected(rejected{block: child})
-		err := verifier.finalize(ctx, engine.Finalization{Round: firstRound(), Digest: p.Digest, Certificate: []byte("c")})
-		return len(verifier.rejected), err
+		return struct{}{}, nil
 	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := verifier.Finalized(t.Context(), engine.Finalization{Round: firstRound(), Digest: p.Digest, Certificate: []byte("c")}); err != nil {
+		t.Fatal(err)
+	}
 	<-verifier.Events()
+	got, err := call(t.Context(), verifier, func(context.Context) (int, error) { return len(verifier.rejected), nil })
 	if err != nil || got != 1 || verifier.rejected[0].block.Header.Height != 2 {
 		t.Errorf("%d doubts are kept, want the one above the head; %v", got, err)
 	}
@@ -223,11 +229,11 @@ func TestFinalBlockRefusedTwiceIsAFault(t *testing.T) {
 		}
 	}
 	var got error
-	_, err := call(t.Context(), verifier, func(ctx context.Context) (struct{}, error) {
+	_, err := call(t.Context(), verifier, func(context.Context) (struct{}, error) {
 		if len(verifier.rejected) != rejectedMax {
 			t.Errorf("%d doubts", len(verifier.rejected))
 		}
-		got = verifier.finalize(ctx, engine.Finalization{Round: firstRound(), Digest: p.Digest, Certificate: []byte("c")})
+		_, got = verifier.beginCommit(engine.Finalization{Round: firstRound(), Digest: p.Digest, Certificate: []byte("c")})
 		return struct{}{}, nil // the fault itself would end the ledger
 	})
 	if err != nil || !isFault(got) || !strings.Contains(got.Error(), "twice") {

@@ -114,6 +114,11 @@ func (l *Ledger) executeAndKeep(ctx context.Context, req engine.VerifyRequest, l
 			if l.isRejected(req.Parent.Digest) {
 				return l.moved, nil
 			}
+			if parent := l.tree.get(req.Parent.Digest); parent != nil {
+				if moved := l.behind(parent); moved != nil {
+					return moved, nil
+				}
+			}
 			return nil, l.verify(req, block, txs)
 		})
 		if pending = moved != nil; pending {
