@@ -253,6 +253,16 @@ func (l *Lanes) Lookup(ctx context.Context, hash chain.Hash) (w Waiting, ok bool
 	return w, ok, nil
 }
 
+// EachWaiting calls f with the hash of every waiting transaction, in any order. Others
+// may come and leave meanwhile: one that waits from the beginning to the end is named.
+func (l *Lanes) EachWaiting(ctx context.Context, f func(hash chain.Hash)) error {
+	if err := l.open(ctx); err != nil {
+		return err
+	}
+	l.pool.eachHash(f)
+	return nil
+}
+
 // PendingNonce returns the nonce that a sender's next transaction should carry:
 // the first that neither the chain nor a waiting transaction uses.
 func (l *Lanes) PendingNonce(ctx context.Context, sender chain.Address) (uint64, error) {

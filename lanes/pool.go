@@ -403,6 +403,23 @@ func (s *pool) waiting() []*chain.VerifiedTx {
 	return txs
 }
 
+// eachHash calls f with the hash of every waiting transaction, in any order.
+func (s *pool) eachHash(f func(hash chain.Hash)) {
+	var hashes []chain.Hash
+	for i := range s.shards {
+		h := &s.shards[i]
+		hashes = hashes[:0]
+		h.mu.Lock()
+		for hash := range h.byHash {
+			hashes = append(hashes, hash)
+		}
+		h.mu.Unlock()
+		for _, hash := range hashes {
+			f(hash)
+		}
+	}
+}
+
 // lookup finds a waiting transaction by its hash. It asks one shard after the
 // other: who looks up does not know the sender, and an index of all hashes
 // would cost every admission more than it saves here.

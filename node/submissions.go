@@ -38,11 +38,9 @@ func (s *submissions) Final(hash chain.Hash) bool {
 	return ok && err == nil
 }
 
-// Waiting implements submitted.Chain. Lanes that have ended no longer tell, so that
-// the transaction stays.
-func (s *submissions) Waiting(hash chain.Hash) bool {
-	_, ok, err := s.node.lanes.Lookup(context.Background(), hash)
-	return ok || err != nil
+// EachWaiting implements submitted.Chain. Lanes that have ended no longer tell.
+func (s *submissions) EachWaiting(f func(hash chain.Hash)) bool {
+	return s.node.lanes.EachWaiting(context.Background(), f) == nil
 }
 
 // Admit implements submitted.Chain.

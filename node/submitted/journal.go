@@ -48,8 +48,9 @@ type Chain interface {
 	Ready() bool
 	// Final says whether the transaction is part of the chain.
 	Final(hash chain.Hash) bool
-	// Waiting says whether the pool has the transaction.
-	Waiting(hash chain.Hash) bool
+	// EachWaiting calls f for every transaction that the pool has. It reports false if
+	// nobody can tell any more.
+	EachWaiting(f func(hash chain.Hash)) bool
 	// Admit judges bodies and offers them to the pool without blocking. If it
 	// returns nil, answered is called once, on any goroutine; an error means that
 	// nothing was taken, and that it may be tried again.
@@ -95,7 +96,8 @@ type Journal struct {
 	dirty   uint64 // records written since the last sync
 	again   again
 	shares  shares
-	cleaned int64 // size after the last cleaning
+	keys    []txKey // of the records in the file, in their order
+	cleaned int64   // size after the last cleaning
 	since   time.Time
 }
 
@@ -223,7 +225,9 @@ func (j *Journal) write(batch []entry) {
 			j.giveUp("write it", err)
 			continue
 		}
-		j.shares.add(e.client, chain.TxHash(e.body), e.fileBytes())
+		key := keyOf(chain.TxHash(e.body))
+		j.keys = append(j.keys, key)
+		j.shares.add(e.client, key, e.fileBytes())
 		j.dirty++
 		j.Stats.Written.Add(1)
 	}
@@ -265,21 +269,20 @@ func (j *Journal) clean() {
 	if j.file == nil || !j.again.done() {
 		return
 	}
-	now, seen := uint64(time.Now().UnixMilli()), map[chain.Hash]bool{}
-	shares := j.shares.again()
+	now, waits := uint64(time.Now().UnixMilli()), j.waiting()
+	shares, kept, record := j.shares.again(), make([]txKey, 0, len(j.keys)), 0
 	err := j.file.Prune(func(rec []byte) bool {
+		key := j.keys[record]
+		record++
 		e, err := decode(rec)
-		if err != nil || j.tooOld(&e, now) {
+		if err != nil || j.tooOld(&e, now) || !waits(key) {
 			return false
 		}
-		hash := chain.TxHash(e.body)
-		if seen[hash] || !j.chain.Waiting(hash) {
-			return false
-		}
-		seen[hash] = true
-		shares.carryOver(&j.shares, hash, e.fileBytes())
+		kept = append(kept, key)
+		shares.carryOver(&j.shares, key, e.fileBytes())
 		return true
 	})
+	j.keys = kept
 	j.shares = shares
 	j.since = time.Now()
 	if err != nil {
@@ -290,6 +293,24 @@ func (j *Journal) clean() {
 	j.Stats.Bytes.Store(j.cleaned)
 	j.Stats.Synced.Add(j.dirty) // pruning makes durable what it keeps
 	j.dirty = 0
+}
+
+// waiting returns what says, once for each transaction, whether the pool has it: asking
+// the pool for one after the other would take longer than all else.
+func (j *Journal) waiting() func(key txKey) bool {
+	in := map[txKey]bool{}
+	if !j.chain.EachWaiting(func(hash chain.Hash) { in[keyOf(hash)] = true }) {
+		return func(key txKey) bool {
+			told := in[key]
+			in[key] = true
+			return !told
+		}
+	}
+	return func(key txKey) bool {
+		waits := in[key]
+		delete(in, key)
+		return waits
+	}
 }
 
 // tooOld says whether the pool would not keep the transaction any more. The clock

@@ -34,9 +34,17 @@ func newPool() *pool {
 	return &pool{ready: true, final: map[chain.Hash]bool{}, refuse: map[chain.Hash]bool{}, waiting: map[chain.Hash]bool{}}
 }
 
-func (p *pool) Ready() bool                  { return p.ready }
-func (p *pool) Final(hash chain.Hash) bool   { return p.final[hash] }
-func (p *pool) Waiting(hash chain.Hash) bool { return p.waiting[hash] }
+func (p *pool) Ready() bool                { return p.ready }
+func (p *pool) Final(hash chain.Hash) bool { return p.final[hash] }
+
+func (p *pool) EachWaiting(f func(hash chain.Hash)) bool {
+	for hash, waits := range p.waiting {
+		if waits {
+			f(hash)
+		}
+	}
+	return true
+}
 
 func (p *pool) Admit(bodies [][]byte, answered func(int)) error {
 	if p.busy > 0 {

@@ -1,7 +1,6 @@
 package submitted
 
 import (
-	"encoding/binary"
 	"hash/maphash"
 	"net/netip"
 	"time"
@@ -16,9 +15,9 @@ type shares struct {
 	most    int64 // of the file
 	percent int64
 
-	by    map[uint64]*part  // by client
-	owner map[uint64]uint64 // of the records in the file, by the first bytes of their hash
-	all   int64             // of the file, with what is nobody's
+	by    map[uint64]*part // by client
+	owner map[txKey]uint64 // of the records in the file
+	all   int64            // of the file, with what is nobody's
 }
 
 // part is what one client has in the file, in bytes.
@@ -33,13 +32,17 @@ type part struct {
 const shareCleanEvery = 5 * time.Second
 
 func newShares(most int64, percent int) shares {
-	return shares{most: most, percent: int64(percent), by: map[uint64]*part{}, owner: map[uint64]uint64{}}
+	return shares{most: most, percent: int64(percent), by: map[uint64]*part{}, owner: map[txKey]uint64{}}
 }
 
 // clientKey is asked on the goroutines of clients, and so needs nothing of the owner's.
 func (j *Journal) clientKey(client netip.Addr) uint64 { return maphash.Comparable(j.seed, client) }
 
-func hashKey(hash chain.Hash) uint64 { return binary.BigEndian.Uint64(hash[:]) }
+// txKey tells a transaction from all others that are in the file: the first half of its
+// hash.
+type txKey [16]byte
+
+func keyOf(hash chain.Hash) txKey { return txKey(hash[:]) }
 
 // holds reports whether a client's share has room for so many bytes.
 func (s *shares) holds(client uint64, bytes int64) bool {
@@ -57,7 +60,7 @@ func (s *shares) fresh(client uint64) bool {
 }
 
 // add books a record.
-func (s *shares) add(client uint64, hash chain.Hash, bytes int64) {
+func (s *shares) add(client uint64, key txKey, bytes int64) {
 	p := s.by[client]
 	if p == nil {
 		p = &part{}
@@ -66,7 +69,7 @@ func (s *shares) add(client uint64, hash chain.Hash, bytes int64) {
 	p.all += bytes
 	p.fresh += bytes
 	s.all += bytes
-	s.owner[hashKey(hash)] = client
+	s.owner[key] = client
 }
 
 // again begins to book the records that a cleaning keeps.
@@ -75,12 +78,12 @@ func (s *shares) again() shares {
 }
 
 // carryOver books a record that a cleaning keeps.
-func (s *shares) carryOver(old *shares, hash chain.Hash, bytes int64) {
-	client, ok := old.owner[hashKey(hash)]
+func (s *shares) carryOver(old *shares, key txKey, bytes int64) {
+	client, ok := old.owner[key]
 	if !ok { // an earlier run's
 		s.all += bytes
 		return
 	}
-	s.add(client, hash, bytes)
+	s.add(client, key, bytes)
 	s.by[client].fresh = 0
 }

@@ -156,9 +156,42 @@ func (r *reader) at(off int64) (payload []byte, n uint64, end int64, err error) 
 	return payload, binary.LittleEndian.Uint64(head[4:]), off + recordHeader + length, nil
 }
 
+// scanWindow is how much of the file a scan reads at once.
+const scanWindow = 256 << 10
+
+// window reads ahead, for who reads from the front to the back.
+type window struct {
+	r    io.ReaderAt
+	size int64 // of the file
+	at   int64 // of buf
+	buf  []byte
+}
+
+// ReadAt implements [io.ReaderAt].
+func (w *window) ReadAt(p []byte, off int64) (int, error) {
+	if len(p) > scanWindow || off+int64(len(p)) > w.size {
+		return w.r.ReadAt(p, off)
+	}
+	if off < w.at || off+int64(len(p)) > w.at+int64(len(w.buf)) {
+		if w.buf == nil {
+			w.buf = make([]byte, min(scanWindow, w.size))
+		}
+		part := w.buf[:min(int64(cap(w.buf)), w.size-off)]
+		w.buf = part[:0]
+		if _, err := w.r.ReadAt(part, off); err != nil {
+			return 0, err
+		}
+		w.at, w.buf = off, part
+	}
+	return copy(p, w.buf[off-w.at:]), nil
+}
+
 // scan calls f with each record up to the first bad one or the end. It returns
 // the place it came to and the number of records.
 func (r *reader) scan(f func(payload []byte) error) (end int64, n uint64, err error) {
+	direct := r.r
+	r.r = &window{r: direct, size: r.size}
+	defer func() { r.r = direct }()
 	for end = r.start; end < r.size; n++ {
 		payload, number, next, err := r.at(end)
 		if errors.Is(err, errBad) {
