@@ -139,7 +139,7 @@ func (s *pool) admit(offers []offer, answers []error) {
 		var t try
 		h.mu.Lock()
 		for {
-			if t = h.admit(&offers[i]); t.crowded {
+			if t = h.admit(&offers[i]); t.needsAll {
 				break
 			}
 			answers[i] = t.err
@@ -148,7 +148,7 @@ func (s *pool) admit(offers []offer, answers []error) {
 			}
 		}
 		h.mu.Unlock()
-		if t.crowded {
+		if t.needsAll {
 			answers[i] = s.admitHoldingAll(h, &offers[i], t)
 			i++
 		}
@@ -157,10 +157,10 @@ func (s *pool) admit(offers []offer, answers []error) {
 
 // try is the outcome of admitting one offer with hold of one shard.
 type try struct {
-	err     error
-	crowded bool    // it takes hold of all shards to decide
-	at      account // of the sender, as read
-	heads   uint64  // at that time
+	err      error
+	needsAll bool    // it takes hold of all shards to decide
+	at       account // of the sender, as read
+	heads    uint64  // at that time
 }
 
 // admit decides on one offer if hold of its sender's shard is enough to. It may
@@ -173,7 +173,7 @@ func (h *shard) admit(o *offer) (t try) {
 	t.at, t.err = h.account(o.Tx.Sender)
 	t.heads = h.all.heads
 	if t.err == nil {
-		t.crowded, t.err = h.decide(o, t.at, false)
+		t.needsAll, t.err = h.decide(o, t.at, false)
 	} else {
 		h.counts.refused.Add(1)
 	}
@@ -196,10 +196,10 @@ func (s *pool) admitHoldingAll(h *shard, o *offer, t try) error {
 }
 
 // decide admits an offer or says why not, and counts it.
-func (h *shard) decide(o *offer, at account, holdsAll bool) (crowded bool, err error) {
+func (h *shard) decide(o *offer, at account, holdsAll bool) (needsAll bool, err error) {
 	did, err := h.checkAndAdd(o, at, holdsAll)
 	switch {
-	case did.crowded:
+	case did.needsAll:
 		return true, nil
 	case err == nil:
 		h.counts.admitted.Add(1)

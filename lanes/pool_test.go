@@ -338,7 +338,7 @@ func TestFullLaneRefusesWithoutALook(t *testing.T) {
 	offer := func(sender byte, tip chain.Wei) outcome {
 		tx := m.tx(sender, 0, tip)
 		did, err := p.shardOf(tx.Sender).add(&offer{Tx: tx}, rich, false)
-		if !did.crowded && !errors.As(err, new(*LaneFullError)) {
+		if !did.needsAll && !errors.As(err, new(*LaneFullError)) {
 			t.Fatalf("into a full lane: %+v, %v", did, err)
 		}
 		return did
@@ -346,15 +346,15 @@ func TestFullLaneRefusesWithoutALook(t *testing.T) {
 	if _, err := p.add(m.tx(9, 0, 1), 0, rich); !errors.As(err, new(*LaneFullError)) {
 		t.Fatalf("a cheap one: %v, want a refusal", err)
 	}
-	if offer(10, 1).crowded || offer(11, 64).crowded {
+	if offer(10, 1).needsAll || offer(11, 64).needsAll {
 		t.Error("what is worth no more than the lowest needed a look at all shards")
 	}
-	if !offer(12, 128).crowded {
+	if !offer(12, 128).needsAll {
 		t.Error("what is worth more was refused")
 	}
 	p.remove(p.at(chain.LaneUser, p.levelOfTip(64))[0])
 	mustAdd(t, p, m.tx(13, 0, 1)) // the lowest now
-	if !offer(14, 64).crowded {
+	if !offer(14, 64).needsAll {
 		t.Error("a cheaper one has come, and the better one was refused")
 	}
 	p.checkShards(t)

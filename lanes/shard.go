@@ -51,14 +51,14 @@ type counters struct {
 type outcome struct {
 	replaced bool
 	evicted  int
-	// crowded means that the lane is full and that other shards must be looked
+	// needsAll means that the lane is full and that other shards must be looked
 	// at for what may leave. Nothing was changed.
-	crowded bool
+	needsAll bool
 }
 
 // add takes a transaction into the pool or returns one of the refusals of
 // errors.go and changes nothing. at is the sender's account at the head. Without
-// hold of all shards the outcome may be crowded.
+// hold of all shards the outcome may need them (needsAll).
 func (h *shard) add(o *offer, at account, holdsAll bool) (outcome, error) {
 	tx, cost := o.Tx, o.Cost
 	if h.byHash[tx.Hash] != nil {
@@ -95,7 +95,7 @@ func (h *shard) add(o *offer, at account, holdsAll bool) (outcome, error) {
 			if err := h.all.lanes[e.lane].refuse(e, old, worth); err != nil {
 				return outcome{}, err
 			}
-			return outcome{crowded: true}, nil
+			return outcome{needsAll: true}, nil
 		}
 		victims, err := h.all.room(s, e, old, worth)
 		if err != nil {

@@ -67,7 +67,7 @@ func (p *bare) add(tx *chain.VerifiedTx, cost chain.Wei, at account) (outcome, e
 	h := p.shardOf(tx.Sender)
 	o := offer{Tx: tx, Cost: cost, Calls: callOf(tx), Key: keyOf(tx), Unused: unusedOf(tx), MayCall: mayCallOf(tx), Least: leastOf(tx)}
 	did, err := h.add(&o, at, false)
-	if did.crowded {
+	if did.needsAll {
 		did, err = h.add(&o, at, true)
 	}
 	return did, err

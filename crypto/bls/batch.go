@@ -59,7 +59,7 @@ func VerifyVotes(m *Message, keys []*PublicKey, sigs []Signature, opt Options) (
 		panic("bls: VerifyVotes needs one signature per key")
 	}
 	points = decompress(sigs)
-	settle(points, opt, func(at []int) batch {
+	decide(points, opt, func(at []int) batch {
 		b := &voteBatch{message: m}
 		for _, i := range at {
 			b.keys = append(b.keys, keys[i])
@@ -111,7 +111,7 @@ func VerifyCertificates(key *PublicKey, certs []Certificate, opt Options) (bad [
 	}
 	points := decompress(sigs)
 	opt.Suspects = suspects
-	settle(points, opt, func(at []int) batch {
+	decide(points, opt, func(at []int) batch {
 		b := &certificateBatch{key: key}
 		for _, i := range at {
 			b.messages = append(b.messages, unique[i].Message)
@@ -148,10 +148,10 @@ func missing(points []*Point) (at []int) {
 	return at
 }
 
-// settle sets points that are bad to nil. Nil ones are settled already. Of the
+// decide sets points that are bad to nil. Nil ones are decided already. Of the
 // others, suspects are checked alone and the rest in batches, which form makes
 // of a list of positions.
-func settle(points []*Point, opt Options, form func(at []int) batch) {
+func decide(points []*Point, opt Options, form func(at []int) batch) {
 	var together, alone []int
 	for i, p := range points {
 		switch {

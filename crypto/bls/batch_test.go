@@ -151,7 +151,7 @@ func TestSuspectsDoNotSpoilTheBatch(t *testing.T) {
 	var asked []int
 	points := decompress(sigs)
 	opt := Options{Weights: seeded(1), Policy: Hopeful, Suspects: []bool{3: true}}
-	settle(points, opt, func(at []int) batch {
+	decide(points, opt, func(at []int) batch {
 		asked = append(asked, len(at))
 		b := &voteBatch{message: HashToPoint(testNamespace, testMessage)}
 		for _, i := range at {

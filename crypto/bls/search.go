@@ -93,8 +93,8 @@ type search struct {
 	weights    []byte
 	positioned []byte // weight times position, of each
 	bad        []bool
-	settled    []bool
-	open       int // not settled
+	decided    []bool
+	open       int // not decided
 	spent      int // cost so far
 	limit      int // cost allowed
 }
@@ -104,7 +104,7 @@ func findBad(b batch, opt Options) []bool { return searchFor(b, opt).bad }
 
 func searchFor(b batch, opt Options) *search {
 	n := b.size()
-	s := &search{batch: b, bad: make([]bool, n), settled: make([]bool, n), open: n}
+	s := &search{batch: b, bad: make([]bool, n), decided: make([]bool, n), open: n}
 	if int(opt.Policy) < len(slack) {
 		s.limit = n * pairingCost * (100 + slack[opt.Policy]) / 100
 	}
@@ -136,7 +136,7 @@ func searchFor(b batch, opt Options) *search {
 // each checks every open signature alone.
 func (s *search) each() {
 	for i := range s.bad {
-		if !s.settled[i] {
+		if !s.decided[i] {
 			s.productOf(i)
 		}
 	}
@@ -182,14 +182,14 @@ func (s *search) sum(lo, hi int, factors []byte, width int) blst.Fp12 {
 
 // setVerdict gives the verdict on one signature.
 func (s *search) setVerdict(i int, bad bool) {
-	if !s.settled[i] {
-		s.settled[i] = true
+	if !s.decided[i] {
+		s.decided[i] = true
 		s.open--
 	}
 	s.bad[i] = bad
 }
 
-func (s *search) settleRange(lo, hi int, bad bool) {
+func (s *search) decideRange(lo, hi int, bad bool) {
 	for i := lo; i < hi; i++ {
 		s.setVerdict(i, bad)
 	}
@@ -220,7 +220,7 @@ func (s *search) hopeless() bool {
 	return true
 }
 
-// rest settles a span one by one, when nothing better is affordable; known is
+// rest decides a span one by one, when nothing better is affordable; known is
 // the least number of bad ones in it. Each bad one found is divided out of the
 // span's products as long as that is affordable, for it may show that the others
 // are good or that only one is left.
@@ -228,11 +228,11 @@ func (s *search) rest(r span, known int) {
 	explained := true // whether all bad ones so far were divided out
 	for ; r.lo < r.hi; r.lo++ {
 		if r.size() <= known {
-			s.settleRange(r.lo, r.hi, true)
+			s.decideRange(r.lo, r.hi, true)
 			return
 		}
 		i := r.lo
-		if s.settled[i] { // by the sample, which kept no product
+		if s.decided[i] { // by the sample, which kept no product
 			if s.bad[i] {
 				explained = false
 				known--
@@ -251,7 +251,7 @@ func (s *search) rest(r span, known int) {
 		v = power(&v, s.weights[weightSize*i:][:weightSize])
 		r.first = r.first.over(&v)
 		if r.first.isOne() {
-			s.settleRange(i+1, r.hi, false)
+			s.decideRange(i+1, r.hi, false)
 			return
 		}
 		known = max(known, 1)
@@ -266,7 +266,7 @@ func (s *search) rest(r span, known int) {
 }
 
 // lone looks for a single bad signature in a span whose first product is not
-// one, and settles the span if there is just one.
+// one, and decides the span if there is just one.
 func (s *search) lone(r *span) bool {
 	// second = first^x in terms without division:
 	// second.num · first.den^x = second.den · first.num^x.
@@ -281,9 +281,9 @@ func (s *search) lone(r *span) bool {
 	s.spent += 2 * gtCost * r.size()
 	for x := r.lo; x < r.hi; x++ {
 		if left.Equals(&right) {
-			s.settleRange(r.lo, x, false)
+			s.decideRange(r.lo, x, false)
 			s.setVerdict(x, true)
-			s.settleRange(x+1, r.hi, false)
+			s.decideRange(x+1, r.hi, false)
 			return true
 		}
 		right.MulAssign(&r.first.num)
@@ -294,7 +294,7 @@ func (s *search) lone(r *span) bool {
 	return false
 }
 
-// divide settles a span that holds at least two bad signatures.
+// divide decides a span that holds at least two bad signatures.
 func (s *search) divide(r span) {
 	width := r.size() / 6
 	if r.size() <= smallRange {
@@ -308,14 +308,14 @@ func (s *search) divide(r span) {
 		}
 		first := s.sum(r.lo, mid, s.weights, weightSize)
 		if isOne(&first) { // the span's bad ones are all to the right
-			s.settleRange(r.lo, mid, false)
+			s.decideRange(r.lo, mid, false)
 			r.lo = mid
 			width *= 2
 			continue
 		}
 		others := r.first.over(&first)
 		if others.isOne() { // and here all to the left
-			s.settleRange(mid, r.hi, false)
+			s.decideRange(mid, r.hi, false)
 			r.hi = mid
 			width /= 2
 			continue
