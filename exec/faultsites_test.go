@@ -184,7 +184,7 @@ var faultSites = []struct{ reason, sites string }{
 			exec/actor: ReadManifest ErrRecord, record ErrRecord
 			exec/governance: ByNumber ErrRecord
 			exec/mailbox: Due ErrRecord, Open ErrRecord, Peek ErrRecord, Pop ErrRecord, TakeDue ErrRecord, first ErrRecord, firstDue ErrRecord
-			exec/mailbox: readItemAt ErrRecord, settle ErrRecord, takeLast ErrRecord
+			exec/mailbox: readItemAt ErrRecord, countHandedOut ErrRecord, takeLast ErrRecord
 			exec/entitlements: at ErrRecord, byRole ErrRecord, removeAt ErrRecord, listed ErrRecord, wayAt ErrRecord
 			exec/rent: pending ErrRecord
 			exec/staking: ReadConviction ErrNoConviction

@@ -49,7 +49,7 @@ type evidenceSubmitter struct {
 	turn     func(attest.Offence) chain.Height
 	proofs   func() []attest.Evidence
 	head     func() (state.View, chain.Height, chain.View) // of the newest final block
-	close    func(attest.Offence)                          // of a proof that is settled
+	close    func(attest.Offence)                          // of a proof that is convicted
 	baseFees func() chain.FeePair                          // of the system lane
 	nonce    func(context.Context, chain.Address) (uint64, error)
 	submit   func(ctx context.Context, body []byte) error
@@ -63,13 +63,13 @@ type evidenceSubmitter struct {
 }
 
 // accusation is what became of one proof so far. It does not outlive the
-// process: the state tells what is settled.
+// process: the state tells what is convicted.
 type accusation struct {
-	turn    chain.Height // when it was due first; 0: its view is still to come
-	due     chain.Height // when it is to be sent, or sent again
-	until   chain.Height // others wait till then: it is under way
-	sent    int
-	settled bool // convicted
+	turn      chain.Height // when it was due first; 0: its view is still to come
+	due       chain.Height // when it is to be sent, or sent again
+	until     chain.Height // others wait till then: it is under way
+	sent      int
+	convicted bool
 }
 
 // again returns after how many blocks a proof that was sent so often is due again.
@@ -137,7 +137,7 @@ func (a *evidenceSubmitter) Run(ctx context.Context) error {
 	}
 }
 
-// submitDue settles what the state has convicted and sends the first proof that is
+// submitDue closes the cases that the state has convicted and sends the first proof that is
 // due. While one is under way the others wait: their nonces would depend on it.
 func (a *evidenceSubmitter) submitDue(ctx context.Context) error {
 	view, height, round := a.head()
@@ -160,10 +160,10 @@ func (a *evidenceSubmitter) submitDue(ctx context.Context) error {
 			a.log.Debug("convictions not read", "err", err) // the head moved on: the next block tells
 			return nil
 		case number != 0:
-			if !c.settled {
+			if !c.convicted {
 				a.log.Info("validator is convicted", "validator", o.Accused, "view", o.Round.View, "conviction", number)
 			}
-			c.settled = true
+			c.convicted = true
 			a.close(o)
 		case o.Round.View > round: // the chain convicts for what has been
 		case a.key == nil:
@@ -195,7 +195,7 @@ func (a *evidenceSubmitter) submitDue(ctx context.Context) error {
 func (a *evidenceSubmitter) countOverdue() {
 	n := int64(0)
 	for _, c := range a.cases {
-		if c.sent > accusationsMax && !c.settled {
+		if c.sent > accusationsMax && !c.convicted {
 			n++
 		}
 	}
@@ -207,7 +207,7 @@ func (a *evidenceSubmitter) age(height chain.Height) {
 	var stale []attest.Offence
 	for o, c := range a.cases {
 		offered := a.key == nil || c.sent >= accusationsMax
-		if !c.settled && offered && c.turn > 0 && height >= c.turn+accuseStale {
+		if !c.convicted && offered && c.turn > 0 && height >= c.turn+accuseStale {
 			stale = append(stale, o)
 		}
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 // errLiarAlone means that nobody would hear the lies.
-var errLiarAlone = errors.New("only a validator among others can lie to them")
+var errLiarAlone = errors.New("byzantine behaviour needs a chain of several validators")
 
 // honestOrNot returns what the engine asks and sends to: the ledger and the mesh,
 // or, where a development chain is to have a liar, those with its lies in them.

@@ -65,13 +65,13 @@ func (n *Node) ledgerMetrics(counter counterFunc, gauge gaugeFunc) {
 	counter("blocks_proposed_total", "Blocks built by this node.", s.Proposed.Load)
 	counter("blocks_verified_total", "Proposals executed and accepted.", s.Verified.Load)
 	counter("drafts_executed_total", "Blocks executed ahead of their proposals.", s.Prepared.Load)
-	counter("drafts_used_total", "Proposals that had been executed as drafts.", s.Foretold.Load)
+	counter("drafts_used_total", "Proposals that had been executed ahead, from their previews.", s.PreviewsUsed.Load)
 	counter("blocks_refused_total", "Proposals refused by a rule.", s.Refused.Load)
 	counter("blocks_finalized_total", "Blocks committed since start.", s.Finalized.Load)
 	counter("transactions_finalized_total", "Transactions committed since start.", s.TxsFinalized.Load)
 	counter("transactions_shed_total", "Transactions that execution refused of what was packed for a block.", s.Skipped.Load)
 	counter("blocks_refilled_total", "Own proposals packed again for room that limits had reserved and nobody used.", s.Refilled.Load)
-	counter("blocks_doubted_total", "Own proposals packed again because transactions used far more than others that ran the same.", s.Doubted.Load)
+	counter("blocks_doubted_total", "Own proposals packed again because transactions used far more than others that ran the same.", s.PackedAnew.Load)
 	counter("blocks_hurried_total", "Executions of own proposals that the proposer's clock ended.", s.Hurried.Load)
 	counter("transactions_slow_total", "Transactions dropped because they took far longer than their cycles pay for; each is in the log.", s.Slow.Load)
 	counter("execution_faults_total", "Transactions dropped, and previews given up, because executing them is a fault of this program; each is in the log.", s.Faults.Load)
@@ -82,7 +82,7 @@ func (n *Node) ledgerMetrics(counter counterFunc, gauge gaugeFunc) {
 	counter("commit_nanoseconds_total", "Time spent committing to disk.", s.CommitNanos.Load)
 }
 
-// execMetrics splits the time of execution: all but settling and finishing is added
+// execMetrics splits the time of execution: all but committing and finishing is added
 // up over the workers, so it may exceed exec_nanoseconds_total.
 func execMetrics(s *ledger.Stats, counter counterFunc) {
 	for _, c := range []struct {
@@ -101,7 +101,7 @@ func execMetrics(s *ledger.Stats, counter counterFunc) {
 		{"prepare_nanoseconds", "Time spent on footprints.", func(x *parallel.Stats) uint64 { return x.PrepareNanos }},
 		{"plan_nanoseconds", "Time spent on the plan.", func(x *parallel.Stats) uint64 { return x.PlanNanos }},
 		{"run_nanoseconds", "Time spent running transactions, of all workers.", func(x *parallel.Stats) uint64 { return x.RunNanos }},
-		{"settle_nanoseconds", "Time spent settling them.", func(x *parallel.Stats) uint64 { return x.CommitNanos }},
+		{"settle_nanoseconds", "Time spent committing them, in order.", func(x *parallel.Stats) uint64 { return x.CommitNanos }},
 		{"finish_nanoseconds", "Time spent on the ends of blocks executed by several workers.", func(x *parallel.Stats) uint64 { return x.FinishNanos }},
 	} {
 		counter("exec_"+c.name+"_total", c.help, func() uint64 { x := s.Exec(); return c.of(&x) })

@@ -109,8 +109,8 @@ func TestWhoPaysMoreStandsBeforeTurnedHandlers(t *testing.T) {
 			t.Errorf("block %d leaves out %d honest payments and %d messages", s.height, payments, messages)
 		}
 	}
-	t.Logf("%d of the attack in six blocks, %d packed again", hostile, s.makers[0].Stats.Doubted.Load())
-	if s.makers[0].Stats.Doubted.Load() == 0 {
+	t.Logf("%d of the attack in six blocks, %d packed again", hostile, s.makers[0].Stats.PackedAnew.Load())
+	if s.makers[0].Stats.PackedAnew.Load() == 0 {
 		t.Error("no selection was fuller than expected: the attack does not work any more")
 	}
 }

@@ -26,7 +26,7 @@ var (
 	// execute.
 	ErrKindUnsupported = errors.New("kind of transaction is not supported")
 	// ErrRehearsal means an instruction that only development chains run.
-	ErrRehearsal = errors.New("instruction rehearses what runners do: not on this chain")
+	ErrRehearsal = errors.New("instruction is a placeholder for runners': only development chains execute it")
 	// ErrRole means a sender that may not send an instruction of its lane: anyone
 	// but a validator, for those of validators (resolution 11.13).
 	ErrRole = errors.New("sender may not send this instruction")

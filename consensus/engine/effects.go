@@ -34,7 +34,7 @@ func (e *Engine) applyLocal(ctx context.Context, effect simplex.Effect) error {
 			return nil
 		}
 	case simplex.RequestCertify:
-		if effects, known := e.judging.settled(x); known {
+		if effects, known := e.judging.answerCertify(x); known {
 			e.do(ctx, effects)
 			return nil
 		}

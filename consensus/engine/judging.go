@@ -37,8 +37,8 @@ func (j *judging) verify(x simplex.RequestVerify) []effect {
 	return j.verifyOnce(b)
 }
 
-// settled answers a certify request whose verdict is known already.
-func (j *judging) settled(x simplex.RequestCertify) (effects []effect, known bool) {
+// answerCertify answers a certify request whose verdict is known already.
+func (j *judging) answerCertify(x simplex.RequestCertify) (effects []effect, known bool) {
 	b := j.blocks.put(x.Proposal)
 	b.certify = &x
 	if b.verdict != valid && b.verdict != invalid {

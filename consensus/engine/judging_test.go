@@ -36,7 +36,7 @@ func TestJudgingAProposal(t *testing.T) {
 		t.Fatal(err)
 	}
 	expect(t, "valid", out, step{simplex.Verified{View: 5, Payload: p.Payload, OK: true}})
-	out, known := j.settled(simplex.RequestCertify{Proposal: p})
+	out, known := j.answerCertify(simplex.RequestCertify{Proposal: p})
 	if !known {
 		t.Error("the verdict is forgotten")
 	}
@@ -76,7 +76,7 @@ func TestJudgingVerdicts(t *testing.T) {
 			j.verify(simplex.RequestVerify{Proposal: p, Leader: 2})
 			b := j.blocks.byDigest(5, p.Payload)
 			if tt.notarized {
-				if _, known := j.settled(certify); known {
+				if _, known := j.answerCertify(certify); known {
 					t.Fatal("a verdict that is not there")
 				}
 			}
@@ -94,7 +94,7 @@ func TestJudgingANotarizedBlock(t *testing.T) {
 	j, _ := newJudging(t)
 	p := view(5, 1)
 	x := simplex.RequestCertify{Proposal: p, Leader: 3, Known: true}
-	if _, known := j.settled(x); known {
+	if _, known := j.answerCertify(x); known {
 		t.Fatal("a verdict on nothing")
 	}
 	expect(t, "no bytes", j.certify(x), fetch{simplex.Fetch{View: 5}})
@@ -118,7 +118,7 @@ func TestJudgingALie(t *testing.T) {
 	j, _ := newJudging(t)
 	p := view(5, 1)
 	x := simplex.RequestCertify{Proposal: p}
-	j.settled(x)
+	j.answerCertify(x)
 	a := arrival{1, simplex.Certificate{Kind: simplex.Notarize, Proposal: p}, []byte("rubbish")}
 	j.backfill(a)
 	expect(t, "not the block", j.fitted(a, false), ban{1}, redo{simplex.Fetch{View: 5}}, lied{1})
@@ -145,7 +145,7 @@ func TestJudgingBackfillsAreBounded(t *testing.T) {
 	if come(3); len(j.fits) != 0 {
 		t.Error("a block is taken behind a full backlog")
 	}
-	j.settled(simplex.RequestCertify{Proposal: view(3, 1)})
+	j.answerCertify(simplex.RequestCertify{Proposal: view(3, 1)})
 	if come(3); len(j.fits) != 1 {
 		t.Error("the block that the machine waits for is not taken")
 	}

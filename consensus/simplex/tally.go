@@ -48,7 +48,7 @@ type subject struct {
 	proposal Proposal
 	verified []Vote
 	waiting  []Vote
-	doubted  bool // one of its votes was bad
+	sawBad   bool // one of its votes was bad
 }
 
 // Quorum is votes of one kind and proposal, as many as a certificate takes.
@@ -132,14 +132,14 @@ func (s *subject) nextQuorum(size int) Quorum {
 	sure := min(len(s.verified), size)
 	votes := make([]Vote, 0, size)
 	votes = append(append(votes, s.verified[:sure]...), s.waiting[:size-sure]...)
-	return Quorum{Votes: votes, Sure: sure, Doubt: s.doubted}
+	return Quorum{Votes: votes, Sure: sure, Doubt: s.sawBad}
 }
 
 // resolveQuorum takes the verdict on the votes of q that were waiting: those at the
 // positions spoiled are bad. It returns their signers.
 func (p *poll) resolveQuorum(s *subject, q Quorum, spoiled []int) (bad []beacon.Participant) {
 	s.waiting = s.waiting[len(q.Votes)-q.Sure:]
-	s.doubted = true
+	s.sawBad = true
 	for i := q.Sure; i < len(q.Votes); i++ {
 		vote := q.Votes[i]
 		if slices.Contains(spoiled, i) {

@@ -16,8 +16,8 @@ type Warm struct {
 	before Before
 	codes  map[chain.Hash]use
 
-	lent    chain.Cycles // of codes compiled here on a guess
-	doubted bool         // a guess was not worked for: what ran means nothing
+	lent         chain.Cycles // of codes compiled here on a guess
+	mispredicted bool         // a guess was not worked for: what ran means nothing
 }
 
 // Before says what a set stands on: whether a code was paid for, and whether that is
@@ -63,7 +63,7 @@ func (w *Warm) borrow(h chain.Hash, load, purse chain.Cycles) bool {
 	case u.paid || !u.guess:
 		return true
 	case w.lent > purse || load > purse-w.lent:
-		w.doubted = true
+		w.mispredicted = true
 		return false
 	}
 	w.lent += load
@@ -82,7 +82,7 @@ func (w *Warm) Paid(h chain.Hash) bool { return w.codes[h].paid }
 
 // Stands reports whether what the set was told is so in the set of the block.
 func (w *Warm) Stands(block *Warm) bool {
-	if w.doubted {
+	if w.mispredicted {
 		return false
 	}
 	// Paid: by the message that asked for each code, once a message; the answer does not depend on the order.
@@ -105,7 +105,7 @@ func (w *Warm) Merge(other *Warm) {
 
 // Reset empties the set and has it stand on another.
 func (w *Warm) Reset(before Before) {
-	w.before, w.lent, w.doubted = before, 0, false
+	w.before, w.lent, w.mispredicted = before, 0, false
 	clear(w.codes)
 }
 

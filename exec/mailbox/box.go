@@ -117,5 +117,5 @@ func Pop(o *state.Overlay, to chain.Address) error {
 	if err := sendersOf(to).rotate(o, flow.len() > 0); err != nil {
 		return err
 	}
-	return settle(o, it.Origin, to)
+	return countHandedOut(o, it.Origin, to)
 }

@@ -47,9 +47,9 @@ func owe(o *state.Overlay, origin, to chain.Address) error {
 	return join(o, origin)
 }
 
-// settle notes that one of them was handed out. The receiver stays in the origin's
+// countHandedOut notes that one of them was handed out. The receiver stays in the origin's
 // circle until its turn.
-func settle(o *state.Overlay, origin, to chain.Address) error {
+func countHandedOut(o *state.Overlay, origin, to chain.Address) error {
 	n, _, err := readCount(o, owedKey(origin, to))
 	if err == nil && n == 0 {
 		err = fmt.Errorf("%w: nothing of %s waits for %s", ErrRecord, origin, to)

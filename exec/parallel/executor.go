@@ -49,12 +49,12 @@ func (x *Executor) Apply(view state.View, in exec.Inputs, txs []*chain.VerifiedT
 	if err != nil {
 		return exec.Result{}, err
 	}
-	settled, err := x.beside(mode, s, txs, nil)
+	committed, err := x.beside(mode, s, txs, nil)
 	if err != nil {
 		return exec.Result{}, err
 	}
 	began := x.now()
-	for i := settled; i < len(txs); i++ {
+	for i := committed; i < len(txs); i++ {
 		if err := s.Transact(i, txs[i]); err != nil {
 			return exec.Result{}, err
 		}
@@ -93,12 +93,12 @@ func (x *Executor) Build(view state.View, in exec.Inputs, sel *order.Selection, 
 		return exec.Built{}, err
 	}
 	v := s.Builder(sel, watch)
-	settled, err := x.beside(mode, s, sel.Txs, &builder{v, sel, watch})
+	committed, err := x.beside(mode, s, sel.Txs, &builder{v, sel, watch})
 	if err != nil {
 		return exec.Built{}, err
 	}
 	began := x.now()
-	if err := v.From(settled); err != nil {
+	if err := v.From(committed); err != nil {
 		return exec.Built{}, err
 	}
 	left := x.now()

@@ -183,14 +183,14 @@ func (w *worker) commitReady() {
 		first := r.commitIndex
 		r.mu.Unlock()
 		began := r.now()
-		settled := first
-		for settled < last && !r.fallBack && w.commitNext(settled) {
-			settled++
+		upTo := first
+		for upTo < last && !r.fallBack && w.commitNext(upTo) {
+			upTo++
 		}
 		w.commitNanos += r.now() - began
 		r.mu.Lock()
-		w.advance(first, settled)
-		if settled < last || r.fallBack {
+		w.advance(first, upTo)
+		if upTo < last || r.fallBack {
 			r.stop = true
 		}
 	}
@@ -216,19 +216,19 @@ func (w *worker) ownsCommit(i int) bool {
 
 // advance moves the commit index and makes ready what waited for it. The caller holds
 // the lock.
-func (w *worker) advance(first, settled int) {
+func (w *worker) advance(first, upTo int) {
 	r := w.run
 	began := r.now()
-	r.commitIndex = settled
+	r.commitIndex = upTo
 	r.bar()
-	for i := first; i < settled; i++ {
+	for i := first; i < upTo; i++ {
 		r.jobs[i] = job{}
 		for _, j := range r.waiting[i] {
 			r.ready.push(j)
 		}
 		r.waiting[i] = nil
 	}
-	for r.admitted < min(settled+r.window, len(r.txs)) {
+	for r.admitted < min(upTo+r.window, len(r.txs)) {
 		r.planNext()
 	}
 	r.planNanos += r.now() - began

@@ -25,7 +25,7 @@ func (l *Ledger) Glance(req engine.VerifyRequest) bool {
 	if err != nil || h.Digest() != req.Digest {
 		return false
 	}
-	if l.crowded() { // what travels as shards is not small
+	if l.unfinalFull() { // what travels as shards is not small
 		l.Stats.Crowded.Add(1)
 		return false
 	}

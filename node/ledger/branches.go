@@ -68,9 +68,9 @@ func (t *branches) prune(head *Executed) {
 // UnfinalBytes is what executed blocks that are not final take. Safe for any goroutine.
 func (l *Ledger) UnfinalBytes() int64 { return l.tree.bytes.Load() }
 
-// crowded reports whether blocks that are not final take all the room there is for
+// unfinalFull reports whether blocks that are not final take all the room there is for
 // them. Safe for any goroutine.
-func (l *Ledger) crowded() bool { return l.tree.bytes.Load() >= int64(l.cfg.UnfinalBytes) }
+func (l *Ledger) unfinalFull() bool { return l.tree.bytes.Load() >= int64(l.cfg.UnfinalBytes) }
 
 // weigh counts what e takes: a transaction stands in its block, encoded and decoded.
 func weigh(e *Executed, receiptBytes, deltaBytes int) int {

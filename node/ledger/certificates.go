@@ -165,7 +165,7 @@ func (c *CertificateCheck) verifyPending() error {
 		for n < len(claims) && claims[n].group == group {
 			n++
 		}
-		if err := c.settleOf(group, claims[:n]); err != nil {
+		if err := c.verifyOf(group, claims[:n]); err != nil {
 			return err
 		}
 		claims = claims[n:]
@@ -174,7 +174,7 @@ func (c *CertificateCheck) verifyPending() error {
 	return nil
 }
 
-func (c *CertificateCheck) settleOf(group *bls.PublicKey, claims []claim) error {
+func (c *CertificateCheck) verifyOf(group *bls.PublicKey, claims []claim) error {
 	certs := make([]bls.Certificate, len(claims))
 	for i := range claims {
 		certs[i] = claims[i].Certificate

@@ -27,8 +27,8 @@ func TestUnfinalBlocksHaveABudget(t *testing.T) {
 		return len(block.Txs)
 	}
 	full := f.propose(t, l)
-	if n := count(full); n != 1 || !l.crowded() {
-		t.Fatalf("%d transactions in the first block, crowded: %v", n, l.crowded())
+	if n := count(full); n != 1 || !l.unfinalFull() {
+		t.Fatalf("%d transactions in the first block, crowded: %v", n, l.unfinalFull())
 	}
 	f.now = f.now.Add(time.Second)
 	if n := count(f.propose(t, l)); n != 0 {
@@ -48,7 +48,7 @@ func TestUnfinalBlocksHaveABudget(t *testing.T) {
 	if err := l.Finalized(t.Context(), engine.Finalization{Round: firstRound(), Digest: full.Digest, Certificate: []byte("c")}); err != nil {
 		t.Fatal(err)
 	}
-	if l.crowded() || l.UnfinalBytes() != 0 {
+	if l.unfinalFull() || l.UnfinalBytes() != 0 {
 		t.Errorf("crowded after finality: %d bytes", l.UnfinalBytes())
 	}
 }

@@ -127,12 +127,12 @@ func (e *Event) Head() lanes.FinalizedHead {
 // Stats counts the ledger's work and the time it took.
 type Stats struct {
 	Proposed, Verified, Refused, Finalized atomic.Uint64
-	Prepared, Foretold                     atomic.Uint64 // previews executed, and of these, proposals that came
+	Prepared, PreviewsUsed                 atomic.Uint64 // previews executed, and of these, proposals that came
 	TxsFinalized                           atomic.Uint64
 	Crowded                                atomic.Uint64 // own blocks left empty, and others' not voted for, because too much is not final
 	Skipped                                atomic.Uint64 // transactions that execution refused of a selection
 	Faults                                 atomic.Uint64 // transactions and previews that were given up because executing them is a fault
-	Refilled, Doubted, Hurried, Slow       atomic.Uint64 // own blocks packed again, packed again without what was learned, ended by the clock; transactions far above their price in time
+	Refilled, PackedAnew, Hurried, Slow    atomic.Uint64 // own blocks packed again, packed again without what was learned, ended by the clock; transactions far above their price in time
 	ClockWaits                             atomic.Uint64 // own proposals that had to wait for this node's clock to come up to their parent
 	PackNanos, ExecNanos, RootNanos        atomic.Uint64
 	CommitNanos                            atomic.Uint64

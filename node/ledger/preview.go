@@ -35,7 +35,7 @@ func (d *previews) recordDuration(txs int, took time.Duration) {
 	}
 }
 
-// pop returns the executed block of the digest, if a preview foretold it.
+// pop returns the executed block of the digest, if it was executed from its preview.
 func (d *previews) pop(digest chain.Hash) *Executed {
 	for i, e := range d.done {
 		if e.Digest == digest {
@@ -126,7 +126,7 @@ func (l *Ledger) tryPreview(h chain.Header, parent *Executed, txs []*chain.Verif
 // digest binds transactions and results alike.
 func (l *Ledger) executeOrTake(digest chain.Hash, h chain.Header, parent *Executed, txs []*chain.VerifiedTx, list txList) (*Executed, error) {
 	if e := l.ahead.pop(digest); e != nil {
-		l.Stats.Foretold.Add(1)
+		l.Stats.PreviewsUsed.Add(1)
 		return e, nil
 	}
 	return l.execute(h, parent, txs, list)

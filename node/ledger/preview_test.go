@@ -33,8 +33,8 @@ func TestPreviewIsExecutedAhead(t *testing.T) {
 		t.Fatalf("%d previews executed, want 1", n)
 	}
 	ok, err := follower.Verify(t.Context(), engine.VerifyRequest{Round: firstRound(), Parent: f.genesisParent(), Digest: p.Digest, Block: p.Block})
-	if !ok || err != nil || follower.Stats.Foretold.Load() != 1 {
-		t.Errorf("valid %v, %v; %d proposals foretold, want 1", ok, err, follower.Stats.Foretold.Load())
+	if !ok || err != nil || follower.Stats.PreviewsUsed.Load() != 1 {
+		t.Errorf("valid %v, %v; %d proposals foretold, want 1", ok, err, follower.Stats.PreviewsUsed.Load())
 	}
 }
 
@@ -74,8 +74,8 @@ func TestPreviewDecidesNothing(t *testing.T) {
 	if err := follower.Prepare(t.Context(), engine.PrepareRequest{Round: firstRound(), Preview: other}); err != nil {
 		t.Fatal(err)
 	}
-	if ok, err := f.verify(t, follower, block); !ok || err != nil || follower.Stats.Foretold.Load() != 0 {
-		t.Errorf("the proposal after another preview: %v, %v, foretold %d", ok, err, follower.Stats.Foretold.Load())
+	if ok, err := f.verify(t, follower, block); !ok || err != nil || follower.Stats.PreviewsUsed.Load() != 0 {
+		t.Errorf("the proposal after another preview: %v, %v, foretold %d", ok, err, follower.Stats.PreviewsUsed.Load())
 	}
 }
 

@@ -109,7 +109,7 @@ func (l *Ledger) buildBlock(ctx, view context.Context, req engine.ProposeRequest
 
 	p := &proposal{l: l, ctx: ctx, header: header, parent: parent, vrfOut: vrfOut, watch: l.newWatch(view, parent)}
 	var sel order.Selection
-	if crowded := l.crowded(); crowded {
+	if full := l.unfinalFull(); full {
 		l.Stats.Crowded.Add(1)
 	} else if !advancing {
 		var err error

@@ -64,23 +64,23 @@ func (p *proposal) spacious(sel *order.Selection, s *exec.Built) bool {
 	return sel.Counted.Cycles > all.Cycles+params.CyclesTarget/refillPart || sel.Counted.Cells > all.Cells+params.CellsTarget/refillPart
 }
 
-// crowdedPart: transactions whose limits are no larger than a part in so many of the
+// overusedPart: transactions whose limits are no larger than a part in so many of the
 // block's target find room wherever a block is not fuller than was expected.
-const crowdedPart = 8
+const overusedPart = 8
 
-// crowded reports whether a selection used so much more than was expected that a part of
+// overused reports whether a selection used so much more than was expected that a part of
 // it found no room.
-func (p *proposal) crowded(sel *order.Selection, s *exec.Built) bool {
+func (p *proposal) overused(sel *order.Selection, s *exec.Built) bool {
 	params, out := p.parent.Force.Params, chain.Usage{}
 	for _, invalid := range s.Skipped {
 		limits := chain.Usage{Cycles: sel.Txs[invalid.Index].Tx.CyclesLimit, Cells: sel.Txs[invalid.Index].Tx.CellsLimit}
-		large := limits.Cycles > params.CyclesTarget/crowdedPart || limits.Cells > params.CellsTarget/crowdedPart
+		large := limits.Cycles > params.CyclesTarget/overusedPart || limits.Cells > params.CellsTarget/overusedPart
 		if !large && !sel.IsOvercommitted(invalid.Index) && errors.Is(invalid.Err, exec.ErrLaneFull) {
 			out.Cycles += limits.Cycles
 			out.Cells += limits.Cells
 		}
 	}
-	return out.Cycles > params.CyclesTarget/crowdedPart || out.Cells > params.CellsTarget/crowdedPart
+	return out.Cycles > params.CyclesTarget/overusedPart || out.Cells > params.CellsTarget/overusedPart
 }
 
 // doubtful packs again without what was learned of handlers, if the execution of a
@@ -88,12 +88,12 @@ func (p *proposal) crowded(sel *order.Selection, s *exec.Built) bool {
 // used little, and who pays more stands out for them. It reports whether it did; all is
 // the new selection then.
 func (p *proposal) doubtful(all, sel *order.Selection, s *exec.Built) (bool, error) {
-	if p.doubt || s.Cut || !p.watch.again() || !p.crowded(sel, s) {
+	if p.doubt || s.Cut || !p.watch.again() || !p.overused(sel, s) {
 		return false, nil
 	}
 	p.recordUsage(s)
 	p.doubt, p.anew = true, true
-	p.l.Stats.Doubted.Add(1)
+	p.l.Stats.PackedAnew.Add(1)
 	next, err := p.pack()
 	p.anew = false
 	if err == nil {

@@ -60,7 +60,7 @@ func (l *Ledger) Judge(ctx context.Context, req engine.VerifyRequest) error {
 	if head, _, err := chain.SplitBlock(req.Block); err == nil {
 		l.noteClock(req, head, now)
 	}
-	if l.crowded() && l.hasBody(req) {
+	if l.unfinalFull() && l.hasBody(req) {
 		l.Stats.Crowded.Add(1)
 		return &Verdict{"blocks that are not final take all their room", engine.ErrEarly}
 	}
