@@ -140,6 +140,11 @@ func (g *Ground) Try(txs ...*chain.VerifiedTx) (exec.Result, error) {
 	return exec.Apply(g.State, g.inputs(), txs)
 }
 
+// TryBy is Try by who executes blocks in a way of its own.
+func (g *Ground) TryBy(apply func(state.View, exec.Inputs, []*chain.VerifiedTx) (exec.Result, error), txs ...*chain.VerifiedTx) (exec.Result, error) {
+	return apply(g.State, g.inputs(), txs)
+}
+
 // Block executes the next block and keeps it.
 func (g *Ground) Block(txs ...*chain.VerifiedTx) (exec.Result, error) {
 	r, err := g.Try(txs...)

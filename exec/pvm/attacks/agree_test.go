@@ -15,8 +15,12 @@ var (
 	agreeSeed = flag.Uint64("agree-seed", 1, "what they are made by")
 )
 
+// agreeFirst asks for what a machine knows from other calls, if it is not the same as one
+// that has run nothing: identities, and what abstract classes of the library have answered.
+const agreeFirst = "print(hash(object()), hash(type('N', (), {})), isinstance(itertools.count(), collections.abc.Sized))"
+
 // agreeLoop ends by itself, so that cycles say how it came to its end.
-const agreeLoop = `
+const agreeLoop = agreeFirst + `
 for x in range(12):
     try:
         $S

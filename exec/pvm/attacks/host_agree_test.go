@@ -41,6 +41,7 @@ const hostHandlers = `
 def h1(msg):
     try: $Z
     except Exception: pass
+    ` + agreeFirst + `
     return $E
 @k.public
 def h2(msg):
