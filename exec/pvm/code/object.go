@@ -121,6 +121,9 @@ type Object struct {
 	Names    []string
 	Codes    []*Object
 	Handlers []Handler
+
+	Generated bool // while a program runs: its memory is counted with what holds it
+	Bytes     int  // of generated code, without that within it: see OwnSize
 }
 
 // Bytes that the parts of an object keep on a machine of 64 bits, headers of strings
@@ -152,6 +155,13 @@ func (o *Object) Size() int {
 		n += c.Size()
 	}
 	return n
+}
+
+// OwnSize is Size without what is within the object.
+func (o *Object) OwnSize() int {
+	alone := *o
+	alone.Codes = nil
+	return alone.Size()
 }
 
 // Items is how many names and constants the code has, and that within it: what a machine

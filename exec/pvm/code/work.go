@@ -10,7 +10,6 @@ type Work struct {
 	IteratorStep  Cycles // elements per item of an iterator of itertools
 	SignalEntry   Cycles // elements per signal in a dict of them
 	MethodWrapper Cycles // natives per class method or static method made
-	KeyClass      Cycles // natives per comparison function made a key
 	PatternFault  Cycles // natives per pattern that cannot be compiled
 	DoubleFunc    Cycles // functions of math per one that takes as long as two
 	PowerFunc     Cycles // functions of math per power of floats
@@ -41,7 +40,7 @@ type Work struct {
 func defaultWork() Work {
 	return Work{
 		Class: 40, GroupSplit: 4, ScanMatch: 3, IteratorStep: 3, SignalEntry: 3,
-		MethodWrapper: 4, KeyClass: 15, PatternFault: 8,
+		MethodWrapper: 4, PatternFault: 8,
 		DoubleFunc: 2, PowerFunc: 3, RemainderBits: 32, KeyBytes: 32, SeriesFunc: 7, FloatDigits: 40, IntPower: 2, IntPowerMod: 4, IntInverse: 64, IntRound: 4,
 		EscapedChar: 5, ByteTable: 256, ProductItem: 24, SumTerm: 16, FactorTerm: 2,
 		Digest: 100, Conversion: 20, ConvertedItem: 1, TokenBytes: 4, OpenObjects: 8, KindBytes: 32, Import: 100, RoomBytes: 128,
@@ -63,7 +62,6 @@ func (w *Work) Rows() []WorkRow {
 		{"iterator-step elements", w.IteratorStep},
 		{"signal-entry elements", w.SignalEntry},
 		{"method-wrapper native-calls", w.MethodWrapper},
-		{"key-class native-calls", w.KeyClass},
 		{"pattern-fault native-calls", w.PatternFault},
 		{"double-function float-functions", w.DoubleFunc},
 		{"power-function float-functions", w.PowerFunc},

@@ -99,24 +99,9 @@ func onCache(fn func(m *vm.Machine, l *lruCache, a vm.Args) (vm.Value, error)) v
 	}
 }
 
-// lruCacheWrapper makes one: function, size or None, typed, class of cache_info.
-func lruCacheWrapper(m *vm.Machine, a vm.Args) (vm.Value, error) {
-	typed, err := m.Truth(a.Values[2])
-	if err != nil {
-		return vm.None, err
-	}
-	if _, ok := special(m, a.Values[0], "__call__"); !ok && !callable(a.Values[0]) {
-		return vm.None, m.TypeError("the first argument must be callable")
-	}
-	l := &lruCache{fn: a.Values[0], info: a.Values[3], most: -1, typed: typed}
-	l.clear(m)
-	if !a.Values[1].IsNone() {
-		if l.most, err = m.Index(a.Values[1]); err != nil {
-			return vm.None, err
-		}
-	}
+// lruCacheWrapper makes what makes caches, with their one class.
+func lruCacheWrapper(m *vm.Machine) vm.Value {
 	c := m.NewClass("functools", "_lru_cache_wrapper").WithDict()
-	l.mark = m.NewForeign(m.Builtin("object"), leafMark{})
 	c.Define(
 		keyworded(def("__call__", 1, -1, onCache(func(m *vm.Machine, l *lruCache, a vm.Args) (vm.Value, error) {
 			return l.invoke(m, vm.Args{Values: a.Values[1:], Names: a.Names})
@@ -127,17 +112,7 @@ func lruCacheWrapper(m *vm.Machine, a vm.Args) (vm.Value, error) {
 			}
 			return m.BindMethod(a.Values[0], a.Values[1]), nil
 		}),
-		def("cache_info", 1, 1, onCache(func(m *vm.Machine, l *lruCache, _ vm.Args) (vm.Value, error) {
-			class, err := m.Call(l.info)
-			if err != nil {
-				return vm.None, err
-			}
-			most := vm.None
-			if l.most >= 0 {
-				most = vm.SmallInt(l.most)
-			}
-			return m.Call(class, vm.SmallInt(l.hits), vm.SmallInt(l.misses), most, vm.SmallInt(int64(l.table.Len())))
-		})),
+		def("cache_info", 1, 1, onCache(cacheInfo)),
 		def("cache_clear", 1, 1, onCache(func(m *vm.Machine, l *lruCache, _ vm.Args) (vm.Value, error) {
 			l.clear(m)
 			return vm.None, nil
@@ -146,7 +121,45 @@ func lruCacheWrapper(m *vm.Machine, a vm.Args) (vm.Value, error) {
 		def("__deepcopy__", 2, 2, func(_ *vm.Machine, a vm.Args) (vm.Value, error) { return a.Values[0], nil }),
 	)
 	c.Constant("__doc__", vm.None).Constant("__module__", m.NewStr("functools"))
-	return m.NewForeign(c, l), nil
+	return m.NewFunction(def("lru_cache_wrapper", 4, 4, func(m *vm.Machine, a vm.Args) (vm.Value, error) {
+		l, err := newCache(m, a)
+		if err != nil {
+			return vm.None, err
+		}
+		return m.NewForeign(c, l), nil
+	}))
+}
+
+// newCache makes a cache of a function, a size or None, typed, the class of cache_info.
+func newCache(m *vm.Machine, a vm.Args) (*lruCache, error) {
+	typed, err := m.Truth(a.Values[2])
+	if err != nil {
+		return nil, err
+	}
+	if _, ok := special(m, a.Values[0], "__call__"); !ok && !callable(a.Values[0]) {
+		return nil, m.TypeError("the first argument must be callable")
+	}
+	l := &lruCache{fn: a.Values[0], info: a.Values[3], most: -1, typed: typed, mark: m.NewForeign(m.Builtin("object"), leafMark{})}
+	l.clear(m)
+	if !a.Values[1].IsNone() {
+		if l.most, err = m.Index(a.Values[1]); err != nil {
+			return nil, err
+		}
+	}
+	return l, nil
+}
+
+// cacheInfo is cache_info.
+func cacheInfo(m *vm.Machine, l *lruCache, _ vm.Args) (vm.Value, error) {
+	class, err := m.Call(l.info)
+	if err != nil {
+		return vm.None, err
+	}
+	most := vm.None
+	if l.most >= 0 {
+		most = vm.SmallInt(l.most)
+	}
+	return m.Call(class, vm.SmallInt(l.hits), vm.SmallInt(l.misses), most, vm.SmallInt(int64(l.table.Len())))
 }
 
 // leafMark is the payload of a mark that is only itself.

@@ -52,7 +52,7 @@ func (e *evaluation) expr(x syntax.Expr) (vm.Value, error) {
 		if v.Kind() == vm.KindModule && strings.HasPrefix(x.Attr, "_") {
 			return vm.None, e.m.RaiseText("AttributeError", "module has no attribute '"+x.Attr+"'")
 		}
-		return e.m.GetAttr(v, e.m.Interned(x.Attr))
+		return e.m.GetAttr(v, e.m.Name(x.Attr))
 	case *syntax.Subscript:
 		v, err := e.expr(x.Value)
 		if err != nil {
@@ -118,7 +118,7 @@ func (e *evaluation) all(xs []syntax.Expr) ([]vm.Value, error) {
 }
 
 func (e *evaluation) name(name string) (vm.Value, error) {
-	key := e.m.Interned(name).Value()
+	key := e.m.NewStr(name)
 	for i := len(e.names) - 1; i >= 0; i-- {
 		e.m.Charge(e.m.Prices().DictOp)
 		if d, ok := e.names[i].Dict(); ok {

@@ -3,6 +3,7 @@ package lib
 import (
 	"strings"
 
+	"github.com/cowboy-foundation/cowboy/exec/pvm/code"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/compile"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/vm"
 )
@@ -62,6 +63,7 @@ func (g *generator) function(name, source, module string) (vm.Value, error) {
 	if err != nil {
 		return vm.None, g.m.ValueError("%s", err.Error())
 	}
+	generated(o)
 	if err := g.m.DictPut(g.names, g.m.NewStr("__name__"), g.m.NewStr(module)); err != nil {
 		return vm.None, err
 	}
@@ -70,6 +72,15 @@ func (g *generator) function(name, source, module string) (vm.Value, error) {
 	}
 	fn, _, err := g.m.DictGet(g.names, g.m.NewStr(name))
 	return fn, err
+}
+
+// generated marks code that is counted with what holds it.
+func generated(o *code.Object) {
+	o.Generated, o.Bytes = true, o.OwnSize()
+	// Paid: by function, for the text.
+	for _, c := range o.Codes {
+		generated(c)
+	}
 }
 
 // tupleNew makes __new__ of a named tuple: type name, field names.

@@ -45,6 +45,10 @@ func internalName(m *vm.Machine, defs map[string]vm.Def, name string) (vm.Value,
 		return orderedDictClass(m).Value(), nil
 	case "partial":
 		return partialClass(m).Value(), nil
+	case "cmp_to_key":
+		return cmpToKey(m), nil
+	case "lru_cache_wrapper":
+		return lruCacheWrapper(m), nil
 	case "binascii":
 		return binasciiModule(m), nil
 	}
@@ -83,8 +87,6 @@ var internalDefs = [...]vm.Def{
 	def("is_keyword", 1, 1, isKeyword),
 	def("count_elements", 2, 2, countElements),
 	def("reduce", 2, 3, reduce),
-	named("cmp_to_key", 1, []string{"mycmp"}, cmpToKey),
-	def("lru_cache_wrapper", 4, 4, lruCacheWrapper),
 	def("abc_nested", 0, 0, abcNested),
 	def("abc_token", 0, 0, abcToken),
 	def("abc_update", 1, 1, abcUpdate),

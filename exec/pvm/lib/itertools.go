@@ -15,7 +15,7 @@ type iterState struct {
 }
 
 // iterBytes is the modelled size of an iterator of itertools.
-const iterBytes = 96
+const iterBytes = 144
 
 // Roots visits what the closures hold.
 func (s *iterState) Roots(visit func(vm.Value)) {

@@ -215,15 +215,11 @@ func reduce(m *vm.Machine, a vm.Args) (vm.Value, error) {
 	return acc, nil
 }
 
-// sortKey is what functools.cmp_to_key makes of a value.
-type sortKey struct {
-	cmp, obj vm.Value
-	class    *vm.Class
-}
+// sortKey is what functools.cmp_to_key makes of a value; before it is called, obj is unbound.
+type sortKey struct{ cmp, obj vm.Value }
 
 func (k *sortKey) Roots(visit func(vm.Value)) {
 	visit(k.cmp)
-	visit(k.class.Value())
 	if k.obj.Bound() {
 		visit(k.obj)
 	}
@@ -231,17 +227,17 @@ func (k *sortKey) Roots(visit func(vm.Value)) {
 
 func (k *sortKey) Bytes() int { return 48 }
 
-func cmpToKey(m *vm.Machine, a vm.Args) (vm.Value, error) {
-	m.Charge(m.Work().KeyClass * m.Prices().NativeCall) // it makes a class
+// cmpToKey makes functools.cmp_to_key, with the one class of its keys.
+func cmpToKey(m *vm.Machine) vm.Value {
 	c := m.NewClass("functools", "KeyWrapper")
 	c.Define(named("__call__", 2, []string{"", "obj"}, func(m *vm.Machine, a vm.Args) (vm.Value, error) {
 		k, err := payload[*sortKey](m, a.Values[0])
 		if err != nil {
 			return vm.None, err
 		}
-		return m.NewForeign(c, &sortKey{k.cmp, a.Values[1], c}), nil
+		return m.NewForeign(c, &sortKey{k.cmp, a.Values[1]}), nil
 	}))
-	// Bounded: by six operators, paid by KeyClass above.
+	// Bounded: by six operators; once, when a machine loads the library.
 	for _, op := range []struct {
 		name string
 		op   vm.CompareOp
@@ -254,23 +250,7 @@ func cmpToKey(m *vm.Machine, a vm.Args) (vm.Value, error) {
 		{"__ge__", vm.CompareGe},
 	} {
 		c.Define(def(op.name, 2, 2, func(m *vm.Machine, a vm.Args) (vm.Value, error) {
-			k, err := payload[*sortKey](m, a.Values[0])
-			if err != nil {
-				return vm.None, err
-			}
-			p, _ := a.Values[1].Foreign()
-			o, ok := p.(*sortKey)
-			if !ok {
-				return vm.None, m.TypeError("other argument must be K instance")
-			}
-			if !k.obj.Bound() || !o.obj.Bound() {
-				return vm.None, m.RaiseText("AttributeError", "object")
-			}
-			r, err := m.Call(k.cmp, k.obj, o.obj)
-			if err != nil {
-				return vm.None, err
-			}
-			return m.Compare(op.op, r, vm.SmallInt(0))
+			return compareKeys(m, op.op, a.Values[0], a.Values[1])
 		}))
 	}
 	c.Constant("__hash__", vm.None)
@@ -281,5 +261,28 @@ func cmpToKey(m *vm.Machine, a vm.Args) (vm.Value, error) {
 		}
 		return k.obj, nil
 	}, nil)
-	return m.NewForeign(c, &sortKey{cmp: a.Values[0], class: c}), nil
+	return m.NewFunction(named("cmp_to_key", 1, []string{"mycmp"}, func(m *vm.Machine, a vm.Args) (vm.Value, error) {
+		return m.NewForeign(c, &sortKey{cmp: a.Values[0]}), nil
+	}))
+}
+
+// compareKeys compares two keys by what the first compares with.
+func compareKeys(m *vm.Machine, op vm.CompareOp, x, y vm.Value) (vm.Value, error) {
+	k, err := payload[*sortKey](m, x)
+	if err != nil {
+		return vm.None, err
+	}
+	p, _ := y.Foreign()
+	o, ok := p.(*sortKey)
+	if !ok {
+		return vm.None, m.TypeError("other argument must be K instance")
+	}
+	if !k.obj.Bound() || !o.obj.Bound() {
+		return vm.None, m.RaiseText("AttributeError", "object")
+	}
+	r, err := m.Call(k.cmp, k.obj, o.obj)
+	if err != nil {
+		return vm.None, err
+	}
+	return m.Compare(op, r, vm.SmallInt(0))
 }

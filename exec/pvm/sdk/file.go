@@ -124,39 +124,78 @@ func (f *file) readUpTo(m *vm.Machine, n int, line bool) (vm.Value, error) {
 			}
 		}
 		m.ChargeEach(n, m.Prices().Char)
+		m.Charge(2 * m.Prices().Element) // for the object
 		f.pos += n
-		return m.NewBytes(string(rest[:n])), nil
+		return m.NewBytes(m.CopyText(rest[:n])), nil
 	}
-	var out []byte
-	i := 0
+	if line && n < 0 {
+		if v, ok := f.plainLine(m, rest); ok {
+			return v, nil
+		}
+	}
+	var room [64]byte // of most lines
+	out, i := room[:0], 0
 	for count := 0; i < len(rest) && (n < 0 || count < n); count++ {
 		r, size := utf8.DecodeRune(rest[i:])
 		if r == utf8.RuneError && size <= 1 {
 			return f.undecodable(m, rest)
 		}
 		m.Charge(m.Prices().Char * int64(size))
-		text, used := f.newlineAt(rest[i:], size)
-		out = append(out, text...)
-		i += used
+		if used := f.lineEnd(rest[i:]); used > 0 {
+			out, size = append(out, '\n'), used
+		} else {
+			out = append(out, rest[i:i+size]...)
+		}
+		i += size
 		if line && f.endsLine(out, rest[i:]) {
 			break
 		}
 	}
 	f.pos += i
-	s := string(out)
-	return m.NewStr(m.NFC(s)), nil
+	return m.NewNormalStr(out), nil
 }
 
-// newlineAt returns the text of the character at the head of rest, with line
-// ends translated as newline asks, and how many bytes it took.
-func (f *file) newlineAt(rest []byte, size int) (string, int) {
-	if rest[0] != '\r' || f.newline != "" || f.keep {
-		return string(rest[:size]), size
+// plainLine reads a line whose text is as it stands in the file; false where it is not, or may
+// not be.
+func (f *file) plainLine(m *vm.Machine, rest []byte) (vm.Value, bool) {
+	end := -1
+	switch {
+	case f.newline == "":
+		// Paid: by the charge below, or by the next read, as what was looked at is what is read.
+		end = bytes.IndexAny(rest, "\r\n")
+	case f.newline == "\n":
+		// Paid: likewise.
+		end = bytes.IndexByte(rest, '\n')
+	default:
+		return vm.None, false
 	}
-	if len(rest) > 1 && rest[1] == '\n' {
-		return "\n", 2
+	switch {
+	case end < 0:
+		end = len(rest)
+	case rest[end] == '\r':
+		return vm.None, false
+	default:
+		end++
 	}
-	return "\n", 1
+	text := rest[:end]
+	if !utf8.Valid(text) {
+		return vm.None, false
+	}
+	m.ChargeEach(end, m.Prices().Char)
+	f.pos += end
+	return m.NewNormalStr(text), true
+}
+
+// lineEnd is how many bytes the line end at the head of rest has that is read as another, 0:
+// there is none.
+func (f *file) lineEnd(rest []byte) int {
+	switch {
+	case rest[0] != '\r' || f.newline != "" || f.keep:
+		return 0
+	case len(rest) > 1 && rest[1] == '\n':
+		return 2
+	}
+	return 1
 }
 
 // endsLine tells whether what was read ends with a line end, given what follows.
@@ -206,6 +245,9 @@ func fileReadline(m *vm.Machine, f *file, a vm.Args) (vm.Value, error) {
 	return f.readUpTo(m, n, true)
 }
 
+// linesAhead is how many lines of a file there is room for before they were read.
+const linesAhead = 64
+
 func fileReadlines(m *vm.Machine, f *file, a vm.Args) (vm.Value, error) {
 	if err := f.readable(m); err != nil {
 		return vm.None, err
@@ -215,16 +257,14 @@ func fileReadlines(m *vm.Machine, f *file, a vm.Args) (vm.Value, error) {
 		return vm.None, err
 	}
 	mark := m.Hold(vm.None)
-	var lines []vm.Value
+	lines := m.NewListBuilder(linesAhead, len(f.content.data))
 	for read := 0; f.pos < len(f.content.data) && (hint <= 0 || read < hint); {
 		m.Charge(m.Prices().Step)
-		m.Alloc(16)
 		v, err := f.readUpTo(m, -1, true)
 		if err != nil {
 			return vm.None, err
 		}
-		m.Hold(v)
-		lines = append(lines, v)
+		lines.Add(v)
 		n, err := m.Len(v)
 		if err != nil {
 			return vm.None, err
@@ -232,7 +272,7 @@ func fileReadlines(m *vm.Machine, f *file, a vm.Args) (vm.Value, error) {
 		read += int(n)
 	}
 	m.Release(mark)
-	return m.NewList(lines), nil
+	return lines.List(), nil
 }
 
 func fileNext(m *vm.Machine, f *file, _ vm.Args) (vm.Value, error) {

@@ -123,8 +123,14 @@ func (d *decoder) value(depth int, key bool) (vm.Value, error) {
 	}
 	switch major {
 	case majorUint:
+		if n := int64(arg); n >= 0 {
+			return vm.SmallInt(n), nil
+		}
 		return d.m.NewInt(new(big.Int).SetUint64(arg)), nil
 	case majorNegative:
+		if n := int64(arg); n >= 0 {
+			return vm.SmallInt(^n), nil
+		}
 		n := new(big.Int).SetUint64(arg)
 		return d.m.NewInt(n.Not(n)), nil
 	case majorBytes:
@@ -132,7 +138,8 @@ func (d *decoder) value(depth int, key bool) (vm.Value, error) {
 		if err != nil {
 			return vm.None, err
 		}
-		return d.m.NewBytes(string(s)), nil
+		d.m.Charge(2 * d.m.Prices().Element) // for the object
+		return d.m.NewBytes(d.m.CopyText(s)), nil
 	case majorText:
 		s, err := d.str(arg)
 		if err != nil {
@@ -163,16 +170,17 @@ func (d *decoder) value(depth int, key bool) (vm.Value, error) {
 }
 
 func (d *decoder) container(major byte, arg uint64, depth int, key bool, ref *bool) (vm.Value, error) {
+	d.m.Charge(2 * d.m.Prices().Element) // for the object
 	switch {
 	case major == majorArray:
-		items, err := d.items(arg, depth, key)
+		b, err := d.items(arg, depth, key)
 		if err != nil {
 			return vm.None, err
 		}
 		if key && !d.p.Exact {
-			return d.m.NewTuple(items), nil
+			return d.m.NewTuple(b.Items()), nil
 		}
-		return d.m.NewList(items), nil
+		return b.List(), nil
 	case major == majorMap && key:
 		return vm.None, d.fail("a map as a key")
 	case major == majorMap:
@@ -254,25 +262,34 @@ func (d *decoder) bignum(negative bool) (vm.Value, error) {
 	return d.m.NewInt(n), nil
 }
 
+// letGo drops what was held since for the parts of a value that is held itself by now. In
+// the exact form any of them may be referred to later.
+func (d *decoder) letGo(mark int) {
+	if !d.p.Exact {
+		d.m.Release(mark + 1)
+	}
+}
+
 // roomAhead is how many values are made room for before they were read.
 const roomAhead = 64
 
-func (d *decoder) items(n uint64, depth int, key bool) ([]vm.Value, error) {
+func (d *decoder) items(n uint64, depth int, key bool) (vm.ListBuilder, error) {
 	count, err := d.count(n, 1)
 	if err != nil {
-		return nil, err
+		return vm.ListBuilder{}, err
 	}
-	items := make([]vm.Value, 0, min(count, roomAhead))
+	b := d.m.NewListBuilder(roomAhead, count)
+	mark := d.m.Hold(vm.None)
 	// Paid: by value, which charges for each item.
 	for range count {
 		x, err := d.value(depth, key)
 		if err != nil {
-			return nil, err
+			return b, err
 		}
-		d.m.Hold(x)
-		items = append(items, x)
+		b.Add(x)
+		d.letGo(mark)
 	}
-	return items, nil
+	return b, nil
 }
 
 func (d *decoder) dict(n uint64, depth int) (vm.Value, error) {
@@ -281,7 +298,7 @@ func (d *decoder) dict(n uint64, depth int) (vm.Value, error) {
 		return vm.None, err
 	}
 	dict := d.m.NewDict()
-	d.m.Hold(dict.Value())
+	mark := d.m.Hold(dict.Value())
 	var last []byte
 	// Paid: by value, which charges for each item.
 	for i := range count {
@@ -302,6 +319,7 @@ func (d *decoder) dict(n uint64, depth int) (vm.Value, error) {
 		if err := d.put(dict, k, v); err != nil {
 			return vm.None, err
 		}
+		d.letGo(mark)
 	}
 	return dict.Value(), nil
 }
@@ -346,7 +364,8 @@ func (d *decoder) set(depth int, key bool) (vm.Value, error) {
 	if err != nil {
 		return vm.None, err
 	}
-	var items []vm.Value
+	b := d.m.NewListBuilder(roomAhead, count)
+	mark := d.m.Hold(vm.None)
 	var last []byte
 	// Paid: by value, which charges for each item.
 	for i := range count {
@@ -359,20 +378,21 @@ func (d *decoder) set(depth int, key bool) (vm.Value, error) {
 			return vm.None, err
 		}
 		last = d.data[start:d.pos]
-		d.m.Hold(x)
-		items = append(items, x)
+		b.Add(x)
+		d.letGo(mark)
 	}
 	name := "set"
 	if key {
 		name = "frozenset"
 	}
-	return d.distinct(name, items)
+	return d.distinct(name, b)
 }
 
 // distinct makes a set and checks that no two of the items are equal.
-func (d *decoder) distinct(class string, items []vm.Value) (vm.Value, error) {
+func (d *decoder) distinct(class string, b vm.ListBuilder) (vm.Value, error) {
+	items := b.Items()
 	d.m.ChargeEach(len(items), d.m.Prices().DictOp)
-	v, err := d.m.Call(d.m.Builtin(class).Value(), d.m.NewList(items))
+	v, err := d.m.Call(d.m.Builtin(class).Value(), b.List())
 	if err != nil {
 		return vm.None, err
 	}
@@ -462,17 +482,18 @@ func (d *decoder) exact(name string, depth int, key bool, ref *bool) (vm.Value, 
 		}
 		return d.pairs(n, depth)
 	}
-	items, err := d.items(n, depth, hashed)
+	b, err := d.items(n, depth, hashed)
 	if err != nil {
 		return vm.None, err
 	}
+	items := b.Items()
 	switch {
 	case name == exactTuple:
 		return d.m.NewTuple(items), nil
 	case name == exactSet:
-		return d.distinct("set", items)
+		return d.distinct("set", b)
 	case name == exactFrozenSet:
-		return d.distinct("frozenset", items)
+		return d.distinct("frozenset", b)
 	case name == exactRange && len(items) == 3:
 		return d.m.Call(d.m.Builtin("range").Value(), items...)
 	}

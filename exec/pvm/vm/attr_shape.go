@@ -139,7 +139,8 @@ func (a *Attrs) asDict(m *Machine) *Dict {
 		m.noteAttrs(a)
 	}
 	d := m.newDict()
-	if a.shape != nil {
+	if a.shape != nil && len(a.values) > 0 {
+		d.table.reserve(m, len(a.values))
 		// Bounded: by shapeNames, 64, once an instance.
 		for i, name := range a.shape.names {
 			d.putStr(m, name, a.values[i])
@@ -161,7 +162,7 @@ func (m *Machine) attrsOf(v Value, create bool) *Attrs {
 	if v.ref.self == nil || !m.classOf(v).hasDict {
 		return nil
 	}
-	m.Alloc(instanceBytes)
+	m.Alloc(attrsBytes)
 	m.touch(v.ref)
 	v.ref.attrs = &Attrs{}
 	return v.ref.attrs

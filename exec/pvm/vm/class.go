@@ -25,7 +25,8 @@ type Class struct {
 	dotted  bool   // messages name its module as well
 	version uint32 // changes with the namespace of any class in mro; 0 only for builtins
 
-	special [numSpecials]Value // special methods found along mro, unbound when absent; filled per version
+	special *specials          // special methods found along mro, unbound when absent; filled per version
+	borrows bool               // special is that of the only base: the class has none of its own
 	found   map[string]finding // along a long MRO, right for version foundAt; looked up, never iterated
 	foundAt uint32
 	filled  uint32 // version+1 for which special is right
@@ -74,6 +75,9 @@ type Member struct {
 	set   func(m *Machine, obj, v Value) error       // v unbound: delete; nil: read-only
 	doc   Value                                      // unbound: None
 }
+
+// specials are the special methods of a class.
+type specials [numSpecials]Value
 
 // special indexes the methods that operators and protocols look up on classes.
 type special uint8

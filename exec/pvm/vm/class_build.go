@@ -321,7 +321,18 @@ var specialNumbers = func() map[string]special {
 // fillSpecials computes the table of special methods from the namespaces along
 // the MRO.
 func (c *Class) fillSpecials() {
-	c.special = [numSpecials]Value{}
+	c.filled = c.version + 1
+	if c.plain() {
+		base := c.bases[0]
+		base.sp(0)
+		c.special, c.borrows = base.special, true
+		return
+	}
+	if c.special == nil || c.borrows || c.mark >= touched { // a note of a kept class holds the old ones
+		c.special, c.borrows = new(specials), false
+	} else {
+		*c.special = specials{} // who borrows it is older than the class, and fills its own anew
+	}
 	// Paid: by elements(learning()), where the class is made or changes.
 	for i := len(c.mro) - 1; i >= 0; i-- {
 		names := &c.mro[i].names
@@ -330,8 +341,10 @@ func (c *Class) fillSpecials() {
 			c.special[s.method] = names.values[s.at]
 		}
 	}
-	c.filled = c.version + 1
 }
+
+// plain tells whether a class has the special methods of its only base.
+func (c *Class) plain() bool { return len(c.bases) == 1 && len(c.names.specials) == 0 }
 
 // sp returns the special method of the class, unbound when there is none.
 func (c *Class) sp(s special) Value {
@@ -492,7 +505,7 @@ func (c *Class) forgetOld() {
 		c.found = nil
 	}
 	if c.filled != 0 && c.filled != c.version+1 {
-		c.special, c.filled = [numSpecials]Value{}, 0
+		c.special, c.filled = nil, 0
 	}
 	if c.ready != 0 && c.ready != c.version+1 {
 		c.ways, c.ready = ways{}, 0

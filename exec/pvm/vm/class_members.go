@@ -173,7 +173,7 @@ func ignoreInit(*Machine, Args) (Value, error) { return None, nil }
 
 // propertyNew takes any arguments: a subclass may have an __init__ with others.
 func propertyNew(m *Machine, a Args) (Value, error) {
-	m.Alloc(smallBytes)
+	m.Alloc(propertyBytes)
 	p := &Property{get: None, set: None, del: None, doc: None}
 	return p.head(KindProperty, m.subclassOrNil(a.Values[0], m.rt.classes.property), p), nil
 }

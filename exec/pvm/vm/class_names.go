@@ -6,7 +6,7 @@ import "slices"
 func (m *Machine) fillNamespace(c *Class, ns *Dict) error {
 	keys, values := m.dictItems(ns)
 	m.ChargeEach(len(keys), m.dyn.DictOp)
-	m.Alloc(len(keys) * dictEntryBytes)
+	m.Alloc(len(keys) * classNameBytes)
 	var slots Value
 	c.names.keys = make([]string, 0, len(keys))
 	// Paid: by the charge for each name above.

@@ -97,17 +97,31 @@ type roomyInstance struct {
 	room [roomFields]Value
 }
 
-const roomFields = 4
+// narrowInstance is one for a class whose instances need less room.
+type narrowInstance struct {
+	Instance
+	room [narrowFields]Value
+}
+
+const (
+	roomFields   = 4
+	narrowFields = 2
+)
 
 // newInstance makes a bare instance of a class over object.
 func (m *Machine) newInstance(c *Class) Value {
 	m.Alloc(instanceBytes + len(c.slots)*valueBytes)
 	var o *Instance
-	if c.fields > 0 && c.fields <= roomFields {
+	switch {
+	case c.fields > 0 && c.fields <= narrowFields:
+		r := &narrowInstance{}
+		o = &r.Instance
+		o.values = r.room[:0:narrowFields]
+	case c.fields > 0 && c.fields <= roomFields:
 		r := &roomyInstance{}
 		o = &r.Instance
 		o.values = r.room[:0:roomFields]
-	} else {
+	default:
 		o = &Instance{}
 	}
 	v := o.head(KindInstance, c, o)

@@ -11,6 +11,12 @@ import (
 // NewStr returns a string; s is valid UTF-8.
 func (m *Machine) NewStr(s string) Value { return m.newStr(s).val() }
 
+// NewNormalStr returns the NFC form of a text in UTF-8, which it copies, as [Machine.NFC] does.
+func (m *Machine) NewNormalStr(text []byte) Value { return m.newStr(m.NFC(m.copyText(text))).val() }
+
+// CopyText is string(p), in room that short texts share.
+func (m *Machine) CopyText(p []byte) string { return m.copyText(p) }
+
 // Name returns a string object for use as an attribute name.
 func (m *Machine) Name(s string) *Str { return m.newStr(s) }
 
@@ -239,7 +245,7 @@ func (m *Machine) NewFunction(d Def) Value { return newNative(d).value() }
 // NewIterator makes a native iterator. next answers false when exhausted; roots
 // visits what it keeps alive.
 func (m *Machine) NewIterator(next func(m *Machine) (Value, bool, error), roots func(visit func(Value))) Value {
-	m.Alloc(smallBytes)
+	m.Alloc(stepperBytes)
 	it := &Iterator{next: next, roots: roots}
 	return it.head(KindIterator, nil, it)
 }

@@ -2,6 +2,51 @@ package vm
 
 // What the containers of the library need of those of the machine.
 
+// ListBuilder makes a list of at most so many values, which may not come. The machine holds it
+// until it releases the mark.
+type ListBuilder struct {
+	m    *Machine
+	list *List
+	most int
+}
+
+// NewListBuilder begins a list with room for some of its values.
+func (m *Machine) NewListBuilder(room, most int) ListBuilder {
+	b := ListBuilder{m, m.listTaken(nil), most}
+	m.Hold(b.list.val())
+	b.widen(room)
+	return b
+}
+
+// widen makes room for so many values, or for as many as there will be.
+func (b ListBuilder) widen(room int) {
+	if room = min(room, b.most); room == 0 {
+		return
+	}
+	old := b.list.items
+	b.m.Alloc((room - cap(old)) * valueBytes)
+	b.list.items = make([]Value, len(old), room)
+	copy(b.list.items, old)
+}
+
+// Add puts a value at the end.
+func (b ListBuilder) Add(v Value) {
+	if l := b.list; len(l.items) == cap(l.items) {
+		b.widen(2 * cap(l.items))
+	}
+	b.list.items = append(b.list.items, v)
+}
+
+// List is the list, when all its values are there: room that is left is no part of it.
+func (b ListBuilder) List() Value {
+	n := len(b.list.items)
+	b.list.items = b.list.items[:n:n]
+	return b.list.val()
+}
+
+// Items are its values.
+func (b ListBuilder) Items() []Value { return b.list.items }
+
 // DictDel deletes a key and returns its value; it may call Python code.
 func (m *Machine) DictDel(d *Dict, key Value) (Value, bool, error) { return m.dictTake(d, key) }
 

@@ -76,8 +76,8 @@ func (m *Machine) LoadLibrary(name string, o *code.Object) (*Module, error) {
 // RunBody runs the body of a module over globals of the library's choice; name
 // is the __module__ of what it defines.
 func (m *Machine) RunBody(o *code.Object, globals *Dict, name string) (Value, error) {
-	fn := m.newFunction(m.unitOf(o), globals)
-	fn.module = Value{ref: &m.intern(name).Object}
+	fn := m.newFunction(m.newUnit(o), globals)
+	fn.module = m.nameOf(o, name).val()
 	return m.Call(fn.value())
 }
 
@@ -238,7 +238,7 @@ func (m *Machine) Wrap(fn Value, call NativeFunc) Value {
 	}
 	n := newNative(Def{Name: name, Min: 0, Max: -1, Keywords: true, Fn: call})
 	n.method, n.keeps = true, fn
-	m.Alloc(smallBytes)
+	m.Alloc(nativeBytes)
 	return n.value()
 }
 

@@ -75,7 +75,7 @@ func floatNew(m *Machine, a Args) (Value, error) {
 	if class == nil {
 		return FloatBits(x), nil
 	}
-	m.Alloc(intBytes)
+	m.Alloc(floatBytes)
 	o := &Float{bits: x}
 	return o.head(KindFloat, class, o), nil
 }

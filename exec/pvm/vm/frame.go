@@ -170,28 +170,33 @@ type unit struct {
 	globals []slotHint // one per name
 	sites   []site     // one per instruction, once the unit is warm
 	warm    int
-	cold    bool // never gets caches
-	kept    bool // of the library that the machine keeps
-	learnt  bool // kept, and a cache changed in this call
-	plain   int  // number of parameters when binding is a plain count, else -1
+	cold    bool  // never gets caches
+	kept    bool  // of the library that the machine keeps
+	learnt  bool  // kept, and a cache changed in this call
+	plain   int   // number of parameters when binding is a plain count, else -1
+	bytes   int   // modelled, of generated code: no program's source bounds how much of it there is
+	mark    uint8 // epoch of the last heap measurement that met it
 }
 
-// unitOf makes a code object ready, once per machine.
-func (m *Machine) unitOf(o *code.Object) *unit {
-	if u, ok := m.units[o]; ok {
-		return u
-	}
-	m.makeRoom(len(o.Consts) + len(o.Names))
+// newUnit makes a code object ready. Functions hold it, so that code which is generated goes
+// with the last of them.
+func (m *Machine) newUnit(o *code.Object) *unit {
 	u := &unit{obj: o, plain: -1, cold: m.rt.cold}
+	if !o.Generated {
+		m.makeRoom(len(o.Consts) + len(o.Names))
+	} else {
+		u.bytes = unitBytes + o.Bytes + len(o.Instrs)*siteBytes + (len(o.Consts)+len(o.Names))*strBytes
+		m.Alloc(u.bytes)
+	}
 	u.consts = make([]Value, len(o.Consts))
 	// Paid: by the call of the actor, for each item of its code (Object.Items).
 	for i := range o.Consts {
-		u.consts[i] = m.constant(&o.Consts[i])
+		u.consts[i] = m.constant(o, &o.Consts[i])
 	}
 	u.names = make([]*Str, len(o.Names))
 	// Paid: by the call of the actor, for each item of its code (Object.Items).
 	for i, name := range o.Names {
-		u.names[i] = m.intern(name)
+		u.names[i] = m.nameOf(o, name)
 	}
 	u.globals = make([]slotHint, len(o.Names))
 	if len(o.Codes) > 0 {
@@ -201,14 +206,13 @@ func (m *Machine) unitOf(o *code.Object) *unit {
 	if o.Flags&special == 0 && o.KwOnly == 0 {
 		u.plain = o.Args
 	}
-	m.units[o] = u
 	return u
 }
 
 // child returns the unit of the i-th inner code object.
 func (m *Machine) child(u *unit, i int) *unit {
 	if u.codes[i] == nil {
-		u.codes[i] = m.unitOf(u.obj.Codes[i])
+		u.codes[i] = m.newUnit(u.obj.Codes[i])
 	}
 	return u.codes[i]
 }
@@ -236,7 +240,7 @@ func (m *Machine) paramName(u *unit, i int) *Str {
 		u.params = make([]*Str, u.obj.Args+u.obj.KwOnly)
 	}
 	if u.params[i] == nil {
-		u.params[i] = m.intern(u.obj.Locals[i])
+		u.params[i] = m.nameOf(u.obj, u.obj.Locals[i])
 	}
 	return u.params[i]
 }
@@ -263,9 +267,21 @@ func (m *Machine) intern(name string) *Str {
 	return s
 }
 
-// constant makes the value of a constant. Constants are not announced: they
+// nameOf is intern for a name in code. What generated code names goes with it: only names that
+// are there already are shared.
+func (m *Machine) nameOf(o *code.Object, name string) *Str {
+	if !o.Generated {
+		return m.intern(name)
+	}
+	if s, ok := m.interned[name]; ok {
+		return s
+	}
+	return m.newStr(name)
+}
+
+// constant makes the value of a constant of o. Constants are not announced: they
 // belong to the program.
-func (m *Machine) constant(c *code.Const) Value {
+func (m *Machine) constant(o *code.Object, c *code.Const) Value {
 	switch c.Kind {
 	case code.None:
 		return None
@@ -283,14 +299,14 @@ func (m *Machine) constant(c *code.Const) Value {
 	case code.Binary64:
 		return FloatBits(c.Bits)
 	case code.Str:
-		return Value{ref: &m.intern(c.Text).Object}
+		return Value{ref: &m.nameOf(o, c.Text).Object}
 	case code.Bytes:
 		return Value{ref: &m.newBytes(c.Text).Object}
 	}
 	items := make([]Value, len(c.Items))
 	// Paid: by the call of the actor, for each item of its code (Object.Items).
 	for i := range c.Items {
-		items[i] = m.constant(&c.Items[i])
+		items[i] = m.constant(o, &c.Items[i])
 	}
 	if c.Kind == code.FrozenSet {
 		return m.frozenConstant(items)

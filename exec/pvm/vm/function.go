@@ -26,9 +26,9 @@ func (m *Machine) newFunction(u *unit, globals *Dict) *Function {
 	m.nameWork(len(u.obj.QualName) + len(u.obj.Doc))
 	fn := &Function{unit: u, globals: globals, plain: u.plain, doc: None, module: None}
 	fn.head(KindFunction, nil, fn)
-	fn.name, fn.qualName = m.intern(u.obj.Name), m.intern(u.obj.QualName)
+	fn.name, fn.qualName = m.nameOf(u.obj, u.obj.Name), m.nameOf(u.obj, u.obj.QualName)
 	if u.obj.HasDoc {
-		fn.doc = Value{ref: &m.intern(u.obj.Doc).Object}
+		fn.doc = Value{ref: &m.nameOf(u.obj, u.obj.Doc).Object}
 	}
 	return fn
 }

@@ -60,7 +60,7 @@ func (m *Machine) generatorClass(g *Generator) *Class {
 
 func (m *Machine) newGenerator(fn *Function) *Generator {
 	n := fn.unit.obj.Registers
-	m.Alloc(frameBytes + n*valueBytes)
+	m.Alloc(generatorBytes + n*valueBytes)
 	m.chargeMake(n)
 	m.chargeWide(n)
 	g := &Generator{flags: fn.unit.obj.Flags, name: fn.name, qualName: fn.qualName}

@@ -168,6 +168,9 @@ func (t *tracer) scan(o *Object) int {
 		t.push(o.class.value())
 	}
 	size := t.attrs(o.attrs)
+	if o.attrs != nil && o.kind != KindInstance {
+		size += attrsBytes
+	}
 	switch x := o.self.(type) {
 	case *Instance:
 		t.pushAll(x.slots)
@@ -181,7 +184,7 @@ func (t *tracer) scan(o *Object) int {
 	case *Int:
 		return size + intBytes + limbs(x.big)*8
 	case *Float:
-		return size + intBytes
+		return size + floatBytes
 	case *Tuple:
 		t.pushAll(x.items)
 		return size + tupleBytes + len(x.items)*valueBytes
@@ -195,7 +198,7 @@ func (t *tracer) scan(o *Object) int {
 	case *Set:
 		t.seen += 2 * len(x.table.entries)
 		x.table.roots(t.visit)
-		return size + dictBytes + x.table.capacity()*dictEntryBytes
+		return size + setBytes + x.table.capacity()*dictEntryBytes
 	case *Function, *Method, *Cell, *Generator, *Native:
 		return size + t.callable(o.self)
 	case *Class:
@@ -204,7 +207,7 @@ func (t *tracer) scan(o *Object) int {
 		return size + t.exception(x)
 	case *Iterator:
 		x.eachRoot(t.visit)
-		return size + smallBytes
+		return size + x.countedBytes()
 	case *Foreign:
 		if x.Payload == nil {
 			return size + headerBytes
@@ -248,7 +251,7 @@ func (t *tracer) callable(self any) int {
 		for _, c := range x.closure {
 			t.push(c.value())
 		}
-		return functionBytes + len(x.closure)*cellRefBytes + bytesBeyond(len(x.defaults))
+		return functionBytes + len(x.closure)*cellRefBytes + bytesBeyond(len(x.defaults)) + t.traceUnit(x.unit)
 	case *Method:
 		t.push(x.fn)
 		t.push(x.recv)
@@ -258,9 +261,9 @@ func (t *tracer) callable(self any) int {
 		return cellBytes
 	case *Native:
 		t.push(x.keeps)
-		return smallBytes
+		return nativeBytes
 	case *Generator:
-		size := frameBytes
+		size := generatorBytes
 		t.pushAll(x.frame.regs) // none when it is done, and keeps its function
 		t.push(x.frame.fn.value())
 		size += len(x.frame.regs) * valueBytes
@@ -274,6 +277,15 @@ func (t *tracer) callable(self any) int {
 	return smallBytes
 }
 
+// traceUnit counts generated code with the first function met that runs it.
+func (t *tracer) traceUnit(u *unit) int {
+	if u.bytes == 0 || u.mark == t.epoch {
+		return 0
+	}
+	u.mark = t.epoch
+	return u.bytes
+}
+
 // traceClass visits a class of the program.
 func (t *tracer) traceClass(c *Class) int {
 	// Bounded: by MROClasses, 64.
@@ -285,7 +297,15 @@ func (t *tracer) traceClass(c *Class) int {
 		t.above = append(t.above, c)
 	}
 	c.forgetOld()
-	return classBytes + (len(c.mro)+len(c.slots))*mroBytes + len(c.names.values)*dictEntryBytes + len(c.found)*findingBytes
+	return c.countedBytes() + (len(c.mro)+len(c.slots))*mroBytes + len(c.names.values)*classNameBytes + len(c.found)*findingBytes
+}
+
+// countedBytes is the modelled size of the class itself.
+func (c *Class) countedBytes() int {
+	if c.plain() {
+		return classBytes
+	}
+	return classBytes + specialsBytes
 }
 
 // exception visits an exception.
@@ -296,7 +316,20 @@ func (t *tracer) exception(e *Exception) int {
 	t.pushAll(e.group)
 	t.push(e.value)
 	t.pushAll(e.slots)
-	return exceptionBytes + (len(e.args)+len(e.group)+len(e.slots))*valueBytes + len(e.trace)*traceBytes
+	return exceptionBytes + (len(e.args)+len(e.group)+len(e.slots))*valueBytes + len(e.trace)*traceBytes + t.passed(e.trace)
+}
+
+// passed is the size of the generated code that a traceback keeps alive.
+func (t *tracer) passed(trace []TraceEntry) int {
+	size := 0
+	t.seen += len(trace)
+	// Paid: by pay, which counts them by seen.
+	for i := range trace {
+		if c := trace[i].Code; c.Generated && (i == 0 || trace[i-1].Code != c) {
+			size += c.Bytes
+		}
+	}
+	return size
 }
 
 // small visits the rest: objects of a few references.
@@ -312,6 +345,7 @@ func (t *tracer) small(self any) int {
 		t.push(x.fn)
 	case *Property:
 		t.pushAll([]Value{x.get, x.set, x.del, x.doc})
+		return propertyBytes
 	case *Super:
 		t.push(x.obj)
 		if x.class != nil {

@@ -56,7 +56,7 @@ func intOf(n *big.Int) Value {
 // in: a difference of long numbers may be short, and the heap counts what it is.
 func fitted(n *big.Int) *big.Int {
 	w := n.Bits()
-	if cap(w) <= 2*len(w)+shortWords {
+	if cap(w) <= max(2*len(w), shortWords) {
 		return n
 	}
 	// Paid: by the work that had room for more.
@@ -73,8 +73,12 @@ type bigInt struct {
 	own big.Int
 }
 
-// shortWords is the size of ints whose words are in the same allocation too.
-const shortWords = 10
+// shortWords is the size of ints whose words are in the same allocation too, fewWords that
+// of most of them.
+const (
+	shortWords = 10
+	fewWords   = 4
+)
 
 // shortInt is a bigInt with its words.
 type shortInt struct {
@@ -82,11 +86,22 @@ type shortInt struct {
 	words [shortWords]big.Word
 }
 
+// fewInt is a shortInt of a few words.
+type fewInt struct {
+	bigInt
+	words [fewWords]big.Word
+}
+
 // newBigInt makes an int whose number is still to be computed, of at most so
 // many words.
 func newBigInt(words int) *bigInt {
-	if words > shortWords {
+	switch {
+	case words > shortWords:
 		return new(bigInt)
+	case words <= fewWords:
+		o := new(fewInt)
+		o.own.SetBits(o.words[:0])
+		return &o.bigInt
 	}
 	o := new(shortInt)
 	o.own.SetBits(o.words[:0])

@@ -101,7 +101,7 @@ func (m *Machine) freeNames(u *unit) []*Str {
 		u.free = make([]*Str, len(u.obj.Free))
 		// Bounded: once for each unit and call; the names are of the program's text.
 		for i, name := range u.obj.Free {
-			u.free[i] = m.intern(name)
+			u.free[i] = m.nameOf(u.obj, name)
 		}
 	}
 	return u.free

@@ -40,10 +40,18 @@ const (
 
 // newIterator announces and returns an iterator over source.
 func (m *Machine) newIterator(how iteration, source Value) *Iterator {
-	m.Alloc(smallBytes)
 	it := &Iterator{how: how, source: source, step: 1}
 	it.head(KindIterator, nil, it)
+	m.Alloc(it.countedBytes())
 	return it
+}
+
+// countedBytes is the modelled size.
+func (it *Iterator) countedBytes() int {
+	if it.how == iterFunc {
+		return stepperBytes
+	}
+	return iteratorBytes
 }
 
 func (it *Iterator) val() Value { return Value{ref: &it.Object} }

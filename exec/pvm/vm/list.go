@@ -67,7 +67,7 @@ func (g *grown) room(l *List, c int) []Value {
 	}
 	real := c
 	if g.full = nil; again {
-		real = 2 * c
+		real = c + c/2
 	}
 	items := make([]Value, n, real)
 	copy(items, l.items)

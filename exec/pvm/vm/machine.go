@@ -34,12 +34,11 @@ type Machine struct {
 	slab    []Value // registers of the frames of the pool
 	spare   []Value // a chunk not in use
 
-	units    map[*code.Object]*unit // looked up; its order decides nothing
-	interned map[string]*Str        // looked up, never iterated
-	modules  map[string]*Module     // imported; looked up, never iterated
-	loaded   []*Module              // the same in order
-	output   []byte                 // of print
-	printing []*Object              // containers whose repr is being made, outermost first
+	interned map[string]*Str    // looked up, never iterated
+	modules  map[string]*Module // imported; looked up, never iterated
+	loaded   []*Module          // the same in order
+	output   []byte             // of print
+	printing []*Object          // containers whose repr is being made, outermost first
 
 	kept    map[string]*Module // of the library, loaded for all calls; nil: not yet
 	changes []change           // of what is kept, by this call
@@ -54,7 +53,6 @@ type Machine struct {
 	quotient big.Int  // room for those that nobody asks for
 
 	grown      grown                    // list that grew last
-	strs       []Str                    // room for short strings
 	text       strings.Builder          // room for their text
 	chars      *[utf8.RuneSelf + 1]*Str // the empty string and those of one character in ASCII, once made
 	versions   uint32                   // of classes, counted
@@ -126,7 +124,7 @@ func (m *Machine) Reset() {
 	}
 	*m = Machine{
 		rt: m.rt, dyn: m.dyn, pool: m.pool, slab: m.slab, temp: m.temp[:0],
-		units: emptied(m.units), interned: emptied(m.interned), modules: emptied(m.modules),
+		interned: emptied(m.interned), modules: emptied(m.modules),
 		kept: m.kept, changes: m.changes[:0], learnt: m.learnt[:0],
 		versions: max(versions, start.versions), orders: start.orders, shapes: start.shapes, Registrations: start.registrations,
 	}
@@ -266,7 +264,7 @@ func (m *Machine) LoadModule(name string, o *code.Object) (*Module, error) {
 	mod := m.newModule(name)
 	m.modules[name] = mod
 	m.loaded = append(m.loaded, mod)
-	fn := m.newFunction(m.unitOf(o), mod.dict)
+	fn := m.newFunction(m.newUnit(o), mod.dict)
 	fn.module = Value{ref: &m.intern(name).Object}
 	_, err := m.Call(fn.value())
 	return mod, err

@@ -57,7 +57,7 @@ func TestSlabIsClear(t *testing.T) {
 				t.Fatalf("%s leaves frame %d", name, i)
 			}
 		}
-		if m.frame != nil || m.used != 0 || len(m.units)+len(m.interned)+len(m.modules) != 0 {
+		if m.frame != nil || m.used != 0 || len(m.interned)+len(m.modules) != 0 {
 			t.Fatalf("%s leaves something", name)
 		}
 	}

@@ -4,7 +4,7 @@ package vm
 func (m *Machine) newSet() *Set { return m.newSetOf(KindSet) }
 
 func (m *Machine) newSetOf(kind Kind) *Set {
-	m.Alloc(dictBytes)
+	m.Alloc(setBytes)
 	s := &Set{}
 	s.head(kind, nil, s)
 	return s

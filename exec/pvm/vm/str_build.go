@@ -5,13 +5,12 @@ import (
 	"unicode/utf8"
 )
 
-// Short strings are made several at a time, and their text in pieces of a larger
-// one: what a program builds in a loop costs Go one allocation for many. A string
-// that lives keeps its neighbours' room, which the cycles bound that every byte
-// of text costs; long strings have no neighbours.
+// The text of short strings is made in pieces of a larger one: what a program builds in a loop
+// costs Go one allocation for many. A string that lives keeps its neighbours' text, which the
+// cycles bound that every byte of text costs; long strings have no neighbours. The strings
+// themselves are made one by one: they are larger than what they cost.
 const (
 	shortText  = 64  // bytes of text up to which a string is short
-	strsAtOnce = 6   // of 80 bytes, below the 512 from which Go's collector looks at objects one by one
 	textAtOnce = 512 // bytes
 )
 
@@ -26,7 +25,7 @@ func (m *Machine) newStr(s string) *Str {
 		return m.shortStr(int(s[0])+1, s)
 	}
 	m.announceText(len(s))
-	return m.makeStr(s, utf8.RuneCountInString(s))
+	return plainStr(nil, s)
 }
 
 // announceText announces a string of n bytes whose code points are to be counted.
@@ -44,7 +43,7 @@ func (m *Machine) newStrOf(p []byte) *Str {
 	}
 	m.announceText(len(p))
 	s := m.copyText(p)
-	return m.makeStr(s, utf8.RuneCountInString(s))
+	return plainStr(nil, s)
 }
 
 // copyText is string(p), in room that short texts share.
@@ -78,19 +77,6 @@ func (m *Machine) textRoom(n int) *strings.Builder {
 		m.text.Grow(textAtOnce)
 	}
 	return &m.text
-}
-
-// makeStr makes a string of so many code points without announcing memory.
-func (m *Machine) makeStr(s string, runes int) *Str {
-	if len(s) > shortText {
-		return fillStr(new(Str), nil, s, runes)
-	}
-	if len(m.strs) == 0 {
-		m.strs = make([]Str, strsAtOnce)
-	}
-	o := &m.strs[0]
-	m.strs = m.strs[1:]
-	return fillStr(o, nil, s, runes)
 }
 
 func (m *Machine) shortStr(i int, s string) *Str {

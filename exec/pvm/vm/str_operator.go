@@ -51,7 +51,7 @@ func (m *Machine) strAdd(a, b Value) (Value, error) {
 		return a, nil
 	}
 	m.Alloc(strBytes + n)
-	return m.makeStr(m.concat(x.s, y.s), x.points()+y.points()).val(), nil
+	return fillStr(new(Str), nil, m.concat(x.s, y.s), x.points()+y.points()).val(), nil
 }
 
 func (m *Machine) bytesAdd(a, b Value) (Value, error) {

@@ -36,20 +36,20 @@ var unnoted = map[string][]string{
 		"Machine.noteObject", "Machine.noteAttrs", "Machine.noteTable", "namespace.own", "abcState.Keep", "lruCache.Keep",
 		"decimalModule.Keep", "contextState.Keep", "reModule.Keep",
 	},
-	"they keep": {"Machine.keep", "Machine.keepPart", "tracer.keepShapes"},
+	"they keep": {"Machine.markKept", "Machine.keepPart", "tracer.keepShapes"},
 	"what they write of is new": {
 		"Object.head", "Class.Define", "defineMethods", "defineClassMethods", "Class.Getter", "Class.Constant", "Class.Dotted",
 		"Class.WithDict", "propertyCopy", "Machine.fillNamespace", "Machine.makeSlots", "Machine.nameModule", "Machine.inheritLayout",
 		"Class.inheritPattern", "Machine.newInstance", "frozenSetNew", "fillStr", "contextState.object",
-		"decimalModule.defineSignals", "reModule.defineFlags",
+		"decimalModule.defineSignals", "reModule.defineFlags", "ListBuilder.widen", "ListBuilder.Add", "ListBuilder.List",
 	},
 	"kept things have it from the start": {"Machine.identityHash", "Machine.rootShape"},
-	"they ask whether it is kept":        {"Machine.cachedSet", "Machine.setHash", "Machine.waysOf", "shape.follow"},
+	"they ask whether it is kept":        {"Machine.cachedSet", "Machine.setHash", "Machine.waysOf", "shape.addSuccessor"},
 	"it holds what follows from the rest, for a version or for good": {
 		"Class.fillSpecials", "Class.forgetOld", "Machine.findFar", "Machine.strHash", "Str.more", "nfcText", "Machine.setAttrAt",
 	},
 	"measurements do not visit what is kept and leave what it holds": {"tracer.prune", "tracer.push"},
-	"their callers note or only compare":                             {"slotsOf", "grown.room", "lruCache.call", "lruCache.clear", "lruCache.newest", "lruLink.unlink", "signalDict.field"},
+	"their callers note or only compare":                             {"slotsOf", "grown.room", "lruCache.invoke", "lruCache.clear", "lruCache.newest", "lruLink.unlink", "signalDict.field"},
 }
 
 // TestWritesAreNoted refuses writes to objects that a machine may keep between
