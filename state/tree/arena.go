@@ -17,7 +17,11 @@ import (
 var ErrArenaFull = errors.New("tree: no room for more resident nodes")
 
 // ref40 names a record of the arena: pool (4 bits), chunk (24), unit (12). Zero
-// is no record. In records it takes refBytes.
+// is no record, since no pool gives out its chunk 0. In records it takes refBytes.
+//
+// A ref is valid in the versions that hold the record, from [Forest.Apply] that made it to
+// [Forest.Retire] or [Forest.Release]; afterwards the same number names another record.
+// Nothing checks this: the order in which the store retires versions does (state/store).
 type ref40 uint64
 
 const (
@@ -51,6 +55,14 @@ func (r ref40) offset() int { return int(r&(chunkUnits-1)) * unitBytes }
 // but those to its chunks, so that the garbage collector has nothing to follow.
 // One goroutine at a time allocates and frees; any number may read records that
 // were there when their version was made.
+//
+// Owner: Forest.mu, and within a batch the worker whose unit has the pool's number
+// (batch.each), so no two goroutines allocate in one pool. Range: sixteen pools of at most
+// chunkMax chunks. Memory order: a reader learns of a record only from an image that was
+// handed to it after the batch had ended, by whatever published the image (a lock or an
+// atomic pointer of the store). The record's bytes, its chunk's place in the list and the
+// list itself were written before that, so a reader needs no other synchronization than
+// the load of chunks; a longer list has the same chunks at the same places.
 type pool struct {
 	number uint32
 	yard   *yard
@@ -111,6 +123,13 @@ func (f *Forest) at(r ref40) []byte {
 
 // class returns the free list for records of n units, and the units that such a
 // record takes. Class -1 has chunks of its own.
+//
+// Above exactUnits, with 2^power < n <= 2^(power+1), a size is rounded up to the next
+// multiple of 2^(power-3): by less than 2^(power-3), which is less than an eighth of n. So
+// free lists never merge or split records, and what a list holds fits every record of its
+// class: the waste inside records is bounded by an eighth, and what lies on free lists by
+// the most that was ever in use of each class (segregated fits; Wilson et al., "Dynamic
+// Storage Allocation", 1995).
 func class(n int) (list, units int) {
 	if n <= exactUnits {
 		return n, n
@@ -204,6 +223,10 @@ func (p *pool) memory(size int) []byte {
 // yard cuts chunks from larger pieces of memory, so that the operating system
 // can back them with large pages: records are met in random order, and with
 // small pages the processor spends as long on finding a page as on the memory.
+//
+// All pools share it, several workers of a batch at a time: mu is held for one cut, and
+// take is called under it. Pieces double from one chunk to yardMax, so that a small chain
+// takes little.
 type yard struct {
 	mu   sync.Mutex
 	rest []byte

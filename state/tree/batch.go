@@ -27,7 +27,13 @@ const (
 	hashEarly = 2 * hashBatch
 )
 
-// batch is one call of Apply.
+// batch is one call of Apply. The forest has one and uses it again, so that a block takes
+// no memory but that of its records; Forest.mu guards it.
+//
+// Within a call the slices below are written by the caller's goroutine between phases, and
+// within a phase by one worker at each index: entries, slots and keys in disjoint ranges,
+// tries by the unit whose group has them, results at the slots that links number. each
+// joins its goroutines, which orders the phases.
 type batch struct {
 	*Forest
 	epoch   uint32
@@ -86,6 +92,11 @@ func (b *batch) releaseValues() {
 
 // each calls do for every unit below n, each in one goroutine, and then lets
 // every goroutine hash what its units pushed. Pool u belongs to unit u.
+//
+// Units are handed out by a counter, so which worker has which differs from run to run.
+// The result does not: what a unit reads was written before each began, what it writes is
+// its own, records go to the pool of the unit, and a link depends on the bytes below it
+// alone. Where n is above the number of pools, units must not allocate.
 func (b *batch) each(n, load int, do func(w *worker, u int)) error {
 	crew := b.crew
 	if load < crowdMin {
@@ -124,7 +135,8 @@ func (b *batch) each(n, load int, do func(w *worker, u int)) error {
 	return err
 }
 
-// recover turns a full arena into an error.
+// recover turns a full arena into an error. Other panics are defects and go on with their
+// cause; the forest must not be used after one.
 func (w *worker) recover() {
 	switch cause := recover(); cause {
 	case nil:
@@ -159,7 +171,8 @@ func (b *batch) hashAddresses() error {
 }
 
 // shard puts entries in order of their first nibble and notes where each
-// nibble begins.
+// nibble begins: a counting sort, stable, with scratch as long as es. spans[0] is the
+// caller's and is where the first nibble begins.
 func shard(es, scratch []entry, spans *[pools + 1]int) {
 	var counts [pools]int
 	for i := range es {
@@ -211,7 +224,9 @@ func (b *batch) plant(old ref40, es []entry, spans *[pools + 1]int, change *stat
 	return b.graft(&t, links)
 }
 
-// crown is the top of a trie that is split by the first nibble.
+// crown is the top of a trie that is split by the first nibble, so that sixteen units can
+// work below it. Unit u reads old[u] and writes now[u]; all other fields are set by split
+// before the units begin.
 type crown struct {
 	old, now [16]ref40
 	root     ref40
@@ -258,7 +273,10 @@ func (w *worker) plantShard(t *crown, u int, es []entry, links int) {
 	}
 }
 
-// graft puts the top back on the subtrees.
+// graft puts the top back on the subtrees. With two or more subtrees the top is a branch
+// at depth 0; with one it is that subtree itself, whose record needs no change since
+// records hold whole keys; with none the trie is empty. So the shape follows from the keys
+// alone, whether the trie was split or not.
 func (b *batch) graft(t *crown, links int) (link, ref40, error) {
 	var mask uint16
 	for x, kid := range t.now {

@@ -16,6 +16,14 @@ import (
 // Apply, Load, Retire and Release may be called by any goroutine and wait for
 // one another. Reads go on meanwhile; whoever reads or builds on an image makes
 // sure that neither it nor what it is built on is taken back before the end.
+//
+// Owner: package state/store, which knows who reads which version and alone calls Retire and Release. Memory order: everything that writes
+// holds mu; readers hold nothing, see pool. An image is immutable from when Apply returns
+// it, but for its rows and its list of retired records, which belong to the store.
+//
+// Versions are a persistent data structure by path copying (Driscoll, Sarnak, Sleator and
+// Tarjan, "Making Data Structures Persistent", 1989): a block of n writes copies at most
+// 64 branches for each, in practice log16 of the accounts.
 type Forest struct {
 	pools [pools]pool
 	yard  yard
@@ -60,7 +68,9 @@ type Image struct {
 	retired [pools][]retired
 }
 
-// retired is a record that an image does not share with its parent.
+// retired is a record that an image does not share with its parent: one that the parent
+// has and the image replaced or dropped. It is freed when neither the parent and what is before
+// it nor another image built on those is read any more ([Forest.Retire]).
 type retired struct {
 	ref   ref40
 	units uint32 // or wholeTrie
@@ -69,7 +79,8 @@ type retired struct {
 // wholeTrie stands for the size of a record with all that is below it.
 const wholeTrie = ^uint32(0)
 
-// Row is what a block leaves of one account for the flat state. It is applied
+// Row is what a block leaves of one account for the flat state: a log of the batch, from
+// which the store writes keys and values without a look at the tries. It is applied
 // in the order Cleared, account, Storage.
 type Row struct {
 	Key     chain.Hash // AccountKey of the address

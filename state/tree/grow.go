@@ -29,7 +29,9 @@ type job struct {
 	depth  uint32 // nibbles of the key above the node
 }
 
-// worker is what one goroutine of a batch works with.
+// worker is what one goroutine of a batch works with. It belongs to that goroutine for the
+// time of a phase, and to Forest.mu between; nobody else reads it. pool, ground, change and
+// grown are of the unit at hand; leaves and forks gather jobs of several units.
 type worker struct {
 	*batch
 	pool   *pool
@@ -49,6 +51,17 @@ type worker struct {
 // to the subtree old at that depth. It returns the new subtree, which is old
 // itself if nothing changed. Whoever takes in a changed subtree has to push a
 // job for its link.
+//
+// The result is canonical: a subtree of no keys is 0, of one key its leaf, and of more a
+// branch at the first nibble in which they differ, with a child for each value of it. By
+// induction over depth, each of the functions below keeps that: updateBranch drops a branch
+// that one child is left of, diverge and join make a branch only above two. Hence the trie,
+// and with it the root, is a function of the set of entries, as the yellow paper (appendix
+// D) has it, and neither the order of blocks nor the number of workers shows.
+//
+// Work: each entry is compared once at each branch on its way, and each branch on the way
+// to a change is copied once for the batch, however many entries go through it. The
+// recursion ends within keyNibbles levels, since depth rises.
 func (w *worker) update(old ref40, depth int, es []entry) ref40 {
 	if old == 0 {
 		return w.build(depth, es, 0)
@@ -72,7 +85,9 @@ func (w *worker) update(old ref40, depth int, es []entry) ref40 {
 	return w.updateBranch(old, v, es)
 }
 
-// run returns how many entries from the start agree in nibble at.
+// run returns how many entries from the start agree in nibble at, and that nibble. The
+// entries ascend and agree in all nibbles before, so it is enough to look at the last one
+// to know that all agree, which is the rule deep in the trie.
 func run(es []entry, at int) (n, x int) {
 	x = nibble(es[0].key[:], at)
 	if nibble(es[len(es)-1].key[:], at) == x {
@@ -84,6 +99,10 @@ func run(es []entry, at int) (n, x int) {
 }
 
 // updateBranch applies entries that all go through the branch old.
+//
+// A child that is left alone takes the branch's place as it is: a record holds its whole
+// key, so what changes is only the path in its encoding, and that is made when the caller's
+// job for its link is hashed.
 func (w *worker) updateBranch(old ref40, v branchAt, es []entry) ref40 {
 	depth, mask := v.depth(), v.mask()
 	var kids [16]ref40
@@ -154,7 +173,9 @@ func (w *worker) copyKids(r ref40, now, was branchAt, kids *[16]ref40, changed u
 }
 
 // diverge applies entries to the branch old of which some leave its path at
-// nibble at, before it divides.
+// nibble at, before it divides. In the encoding that is an extension which is split: the
+// new branch stands at nibble at, old below it with a shorter path, as one child. If all
+// other entries delete what is not there, old is returned as it was, maybe updated.
 func (w *worker) diverge(old ref40, v branchAt, depth, at int, es []entry) ref40 {
 	var kids [16]ref40
 	var mask uint16
@@ -183,7 +204,9 @@ func (w *worker) diverge(old ref40, v branchAt, depth, at int, es []entry) ref40
 	return r
 }
 
-// build makes a subtree of entries and, if leaf is not 0, an existing leaf.
+// build makes a subtree of entries and, if leaf is not 0, an existing leaf: it merges both
+// in the order of keys, since an entry may also write or delete the leaf, and joins what is
+// left. items is used as a stack; what lies above start is this call's.
 func (w *worker) build(depth int, es []entry, leaf ref40) ref40 {
 	start := len(w.items)
 	var key *key32
@@ -212,7 +235,9 @@ func (w *worker) build(depth int, es []entry, leaf ref40) ref40 {
 	return r
 }
 
-// join makes a subtree of leaves in ascending order.
+// join makes a subtree of leaves in ascending order. The first and the last key tell how
+// far all agree, since those between lie between them. A child's job is pushed after those
+// of everything below it; hashing in the middle is therefore safe: see hashAll.
 func (w *worker) join(depth int, items []twig) ref40 {
 	switch len(items) {
 	case 0:
@@ -256,7 +281,9 @@ func (w *worker) push(child, parent ref40, slot, depth int) {
 }
 
 // retire takes a record out of the new version. One of this batch is free at
-// once; others are still in use by older versions.
+// once; others are still in use by older versions. A record of this batch lies in the pool
+// of the unit that made it, and only that unit comes upon it in the same phase, so the
+// release needs no lock.
 func (w *worker) retire(r ref40, b []byte) {
 	units := recordUnits(b)
 	if epochOf(b) == w.epoch {
@@ -277,12 +304,13 @@ func (w *worker) retireTrie(root ref40) {
 // if it does not change, 0 if there is none.
 func (w *worker) resolveLeaf(e *entry, old ref40) ref40 {
 	if w.change != nil {
-		return w.settleStorage(e, old)
+		return w.valueLeaf(e, old)
 	}
-	return w.settleAccount(e, old)
+	return w.accountLeaf(e, old)
 }
 
-func (w *worker) settleStorage(e *entry, old ref40) ref40 {
+// valueLeaf writes or deletes one storage value, and counts what the storage grew by.
+func (w *worker) valueLeaf(e *entry, old ref40) ref40 {
 	key, value := w.change.Storage[e.at].Key, w.change.Storage[e.at].Value
 	if old != 0 {
 		b := w.at(old)
@@ -300,6 +328,7 @@ func (w *worker) settleStorage(e *entry, old ref40) ref40 {
 	return w.newLeaf(&e.key, value, 0)
 }
 
+// newLeaf makes the record of a leaf; account is 1 for one of the trie of accounts.
 func (w *worker) newLeaf(key *key32, payload []byte, account byte) ref40 {
 	r, b := w.pool.alloc(unitsOf(atPayload+len(payload)), w.ground)
 	b[0], b[atAccount] = kindLeaf, account
@@ -310,9 +339,11 @@ func (w *worker) newLeaf(key *key32, payload []byte, account byte) ref40 {
 	return r
 }
 
-// settleAccount merges what is written of an account with what it was, and
-// notes the row that the account leaves.
-func (w *worker) settleAccount(e *entry, old ref40) ref40 {
+// accountLeaf merges what is written of an account with what it was, and
+// notes the row that the account leaves. The order is that of [state.AccountChange]:
+// cleared, then the fields, then the storage, whose trie was brought up to date in an
+// earlier phase. An account of which nothing is left has no leaf (EIP-161).
+func (w *worker) accountLeaf(e *entry, old ref40) ref40 {
 	fact := &w.facts[e.at]
 	row := Row{Key: e.key}
 	var a resident

@@ -17,7 +17,8 @@ type link struct {
 }
 
 // hashBatch is how many nodes are encoded before they are hashed: enough for
-// full lanes at every block count, and little enough for the first cache.
+// full lanes at every block count (keccak.SumMany sorts messages by their number of
+// blocks, and has four or eight lanes), and little enough for the first cache.
 const hashBatch = 128
 
 // encoder collects encodings to be hashed together.
@@ -34,6 +35,11 @@ type encoder struct {
 // hashAll gives every node that was pushed its link: all leaves first, then
 // branches from the deepest up, so that one batch holds nodes of many tries and
 // none waits for another.
+//
+// The order is right since a branch's encoding needs the links of its children alone, and
+// a child is a leaf or a branch that divides at a later nibble: depth strictly rises
+// downwards, in every trie. A child that was not pushed has its link from an older version
+// or an earlier call.
 func (w *worker) hashAll() {
 	w.hashJobs(w.leaves)
 	w.leaves = w.leaves[:0]
@@ -51,6 +57,9 @@ func (w *worker) hashJobs(jobs []job) {
 	}
 }
 
+// hashSome gives up to hashBatch nodes their links. A branch with a path before it takes two
+// rounds, as its extension holds the link of the branch: the first makes that, in links,
+// and the second replaces it.
 func (w *worker) hashSome(jobs []job) {
 	prefixed := false
 	for i := range jobs {

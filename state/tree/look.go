@@ -8,6 +8,10 @@ import (
 	"github.com/cowboy-foundation/cowboy/state"
 )
 
+// The readers below hold no lock. The image must stay in use until they return, and
+// runtime.KeepAlive keeps the forest's memory, which may be the operating system's, from
+// being unmapped while a slice of it is read.
+
 // Account returns the account under the given key, and whether it exists; one
 // that does not is state.NewAccount().
 func (f *Forest) Account(im *Image, key chain.Hash) (state.Account, bool) {

@@ -45,6 +45,19 @@ func JoinProofs(first, second [][]byte) [][]byte {
 // once. What is right is decided from the root down: a subtree that lies wholly
 // inside the range is built from the entries alone and held to the hash that its
 // parent has for it.
+//
+// Soundness, if keccak-256 has no collisions: the walk visits the nodes whose path is the
+// beginning of from or of the last key. By induction from the root each is the trie's own,
+// as its encoding has the hash that its visited parent holds. Every child of a visited
+// node is visited itself, lies before from or behind the last key and is passed over, or
+// lies wholly between. One between is claimed for exactly the entries whose keys go
+// through it, and its reference, which the trie's own parent holds, equals that of the
+// subtree built from these entries; equal references mean equal sets. Entries that go
+// where a visited node has no child are refused by none. So the keys of the trie from from
+// to the last entry are those of the entries, with their values.
+//
+// Complete, since the proofs that [Prove] gives hold every visited node in the order of the
+// walk. The depth of the recursion is bounded by keyNibbles, whatever the proof holds.
 func VerifyRange(root, from chain.Hash, entries []Entry, proof [][]byte) (more bool, err error) {
 	if err := checkEntries(from, entries); err != nil {
 		return false, err

@@ -56,7 +56,8 @@ func (f *Forest) Release(images ...*Image) {
 }
 
 // prune frees the records of one epoch at and below r. Records of another
-// epoch are older, and so is everything below them.
+// epoch are older, and so is everything below them: a record refers only to records that
+// existed when it was made, and none is changed afterwards.
 func (f *Forest) prune(r ref40, epoch uint32) {
 	b := f.at(r)
 	if epochOf(b) != epoch {
@@ -66,7 +67,8 @@ func (f *Forest) prune(r ref40, epoch uint32) {
 	f.pools[r.pool()].release(r, recordUnits(b))
 }
 
-// fell frees up to n records of tries that no version has any more.
+// fell frees up to n records of tries that no version has any more: depth first from a
+// stack, so that the memory for it stays below sixteen refs for each level.
 func (f *Forest) fell(n int) {
 	for ; n > 0 && len(f.felled) > 0; n-- {
 		last := len(f.felled) - 1

@@ -12,6 +12,9 @@ import (
 // seedling builds subtrees from consecutive entries, for their references
 // alone. All of them are hashed together, level by level from the deepest, so
 // that the lanes of the hash are full also where each subtree is small.
+//
+// It is of one call and one goroutine. Its memory follows the entries: keys are distinct,
+// so there are fewer forks than entries.
 type seedling struct {
 	entries []Entry
 	claims  []claim

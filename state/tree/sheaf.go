@@ -10,6 +10,9 @@ import (
 // gathered; the branches over them when it is loaded, each once and with all its
 // children, where parts loaded one after the other would copy and hash them anew
 // for each part. It is of one forest and loaded once.
+//
+// Owner: who fills it, one goroutine at a time; Gather and Load hold Forest.mu. Between
+// the two its leaves are in no image: those of a sheaf that is given up are not freed.
 type Sheaf struct {
 	leaves [pools][]ref40
 	sizes  [pools]state.StorageSize

@@ -11,7 +11,9 @@ type sorter struct {
 
 // sortShard sorts entries that share their first nibble: by the next four with
 // counting, which leaves hashes almost in order, then what is left in each
-// group.
+// group: a radix sort by two digits, the lower one first, since each pass is stable. Keys
+// are hashes, so a group has about n/65,536 of n entries; whoever grinds keys into one
+// group pays for that in hashes and gains n log n comparisons.
 func (s *sorter) sortShard(es []entry) {
 	if len(es) < 64 {
 		sortEntries(es)

@@ -9,7 +9,10 @@ import (
 )
 
 // storage brings the storage tries of the batch up to date, before their
-// accounts.
+// accounts, whose leaves hold the roots. Small tries are one unit's as a whole, by the first
+// nibble of their account, which is also the unit that writes the account later; a trie
+// with whaleMin writes or more is split, so that the time of a block is bounded by its
+// writes divided by the workers, not by its largest actor.
 func (b *batch) storage(base *Image) error {
 	b.listTries()
 	if len(b.tries) == 0 {
