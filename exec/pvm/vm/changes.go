@@ -7,7 +7,8 @@ import "slices"
 // machine notes how each object was before its first change, and Reset takes
 // the changes back, the last first.
 
-// change is one kept thing that the call has changed.
+// change is one kept thing that the call has changed: an entry of an undo log. Entries are
+// taken back the last first, so each finds things as they were just after its own change.
 type change struct {
 	undo func()
 	scan func(t *tracer) int // visits it for the heap measurement; nil: holds no values
@@ -21,9 +22,9 @@ type Keeper interface {
 	Keep() (restore func())
 }
 
-// settled is the most versions that the library's classes and tables may count
+// versionsMost is the most versions that the library's classes and tables may count
 // up to: beyond it a machine loads the library anew before the count turns over.
-const settled = 1 << 30
+const versionsMost = 1 << 30
 
 // touch notes how a kept object is before a change. Natives that change what
 // they are handed call Touch.
@@ -98,7 +99,7 @@ func (m *Machine) noteTable(t *hashTable) {
 	t.index, t.kept = slices.Clone(saved.index), false
 	m.recordUndo(func() {
 		saved.version = t.version + 1 // what was learnt of the table meanwhile is not true of it
-		m.worn = m.worn || saved.version > settled
+		m.worn = m.worn || saved.version > versionsMost
 		*t = saved
 	}, func(tr *tracer) int {
 		t.roots(tr.visit)
@@ -134,7 +135,7 @@ func (m *Machine) takeBack() {
 		}
 	}
 	clear(m.learnt)
-	if m.worn || m.versions > settled {
+	if m.worn || m.versions > versionsMost {
 		m.kept, m.worn = nil, false
 	}
 }

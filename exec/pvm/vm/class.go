@@ -46,8 +46,12 @@ type Attrs struct {
 	kept   bool  // of a kept object, not yet changed
 }
 
-// shape is a hidden class: which attribute is in which slot. Shapes form a tree
-// from the root of each class and belong to one machine.
+// shape is a hidden class: which attribute is in which slot (the maps of Self: Chambers,
+// Ungar and Lee, "An Efficient Implementation of SELF", 1989). Shapes form a tree
+// from the root of each class and belong to one machine. A shape is never changed but for
+// its successors, so two instances of one shape have the same names in the same slots for
+// good: that is what inline caches compare. shapesMax bounds them for a machine, shapeNames
+// the depth and breadth of the tree; beyond either, attributes are in a dict.
 type shape struct {
 	names  []*Str
 	index  map[string]int    // of the first names, which shapes share; looked up, never iterated

@@ -236,8 +236,12 @@ func (c *Class) value() Value { return Value{ref: &c.Object} }
 // Value returns the class as a Python value.
 func (c *Class) Value() Value { return c.value() }
 
-// linearize is the C3 order of a class with these bases (Python 2.3 MRO); false
-// when there is none.
+// linearize is the C3 order of a class with these bases (Python 2.3 MRO; Barrett et al.,
+// "A Monotonic Superclass Linearization for Dylan", 1996); false when there is none. Each
+// step takes the first head of a list that is in no list's tail, and removes it from all.
+// tails counts in how many tails a class is, so a step looks at the heads alone; every
+// class is taken once, so there are at most as many steps as MROClasses allows. work is told
+// of the elements before they are looked at.
 func linearize(c *Class, bases []*Class, work func(lists int)) ([]*Class, bool) {
 	if len(bases) == 0 {
 		return []*Class{c}, true

@@ -24,6 +24,10 @@ const (
 // The registers are a window of a slab whose capacity reaches to the end of the
 // slab's chunk: the frame of a call begins in the registers that hold its
 // arguments. Windows never move. Above the last window the slab is clear.
+//
+// Owner: the machine while it runs or is below a running one on the stack, linked by back;
+// a suspended generator otherwise. At most RecursionDepth frames are linked, natives that
+// call back counted with them.
 type frame struct {
 	regs    []Value
 	unit    *unit

@@ -13,6 +13,12 @@ const (
 // measure finds what is reachable from the roots - frames, globals, modules and
 // what natives hold - and sums its modelled size. It uses a queue of its own
 // instead of recursion.
+//
+// It is the mark phase of a tracing collector (McCarthy, 1960) without a sweep: Go frees the
+// memory. An object is met once, as its mark becomes the epoch of the measurement; epochs go
+// around after lastEpoch, and an object that is reachable was marked by the measurement
+// before, so no mark is taken for one of a whole round ago. The sum is over a set, so it does
+// not depend on the order of visits. The program pays for each visit, before it is made.
 func (m *Machine) measure() {
 	h := &m.heap
 	h.epoch++

@@ -3,6 +3,14 @@ package vm
 // Inline caches: what an instruction has learnt about the values it met. They are
 // filled once a unit is warm, are true as long as what they compare is the
 // same, and change neither results nor charges.
+//
+// Each instruction has one entry (Deutsch and Schiffman, "Efficient Implementation of the
+// Smalltalk-80 System", 1984). What an entry says follows from three things alone: the
+// class, its version, which changes with every change of an attribute of the class or of one
+// in its MRO, and the shape. They are compared at each use, so an entry that is outdated is
+// passed over and learnt anew; nothing has to be invalidated. Entries belong to a machine
+// and are emptied at each measurement, or they would keep objects alive that CPython and
+// the modelled heap have let go.
 
 // A unit gets caches once it has looked up so many attributes, and one for so many of
 // its instructions: room for all of these is not made for a few look-ups.

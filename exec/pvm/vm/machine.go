@@ -16,6 +16,12 @@ import (
 
 // Machine runs one call at a time. It is reused after Reset, and is not for
 // use by several goroutines.
+//
+// Owner: the goroutine that runs the call, for its time; between calls the engine that has
+// it in its pool (package pvm). Nothing in it is atomic or locked: who hands it on, orders
+// it. What it shares is the runtime and code objects, which nobody writes. What lasts from
+// one call to the next, kept modules, caches and room, is invisible to programs and to what
+// they pay: TestWarmthIsFree and the cold runtime hold that.
 type Machine struct {
 	rt     *Runtime
 	cycles code.Cycles // left

@@ -22,7 +22,8 @@ type ModuleDef struct {
 
 // Runtime is what all machines share: builtin classes and functions, library,
 // costs and limits. It is immutable once made and safe for any number of
-// machines at once.
+// machines at once: NewRuntime writes it, and whoever hands it to another goroutine orders
+// that before the machines read. So no read of it needs a lock.
 type Runtime struct {
 	costs                  code.Costs
 	limits                 Limits

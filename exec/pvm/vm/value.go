@@ -53,6 +53,12 @@ const (
 )
 
 // Object is the header that every object begins with.
+//
+// Owner: the machine whose call made it, or the runtime, whose objects are frozen: all
+// machines read those at once and none writes them, the mark included. An object never
+// passes from one machine to another. kind, class of a builtin and self are set when it is
+// made; mark is the measurement's (heap_trace.go), order that of identity ([Value] has no
+// address that a program could see).
 type Object struct {
 	kind  Kind
 	mark  uint8  // epoch of the last heap measurement that met it
@@ -63,6 +69,10 @@ type Object struct {
 }
 
 // Value is a Python value. The zero Value is "unbound": no value at all.
+//
+// It is two words that are copied; what ref points to is shared, as in Python. bits counts
+// only with the tags of bools, ints and floats, and is zero with every other ref, so that
+// == of two Values is identity of objects and equality of what lies inline (ADR 27).
 type Value struct {
 	ref  *Object
 	bits uint64
