@@ -14,7 +14,9 @@ import (
 )
 
 // Inputs is everything besides state and transactions that a block's result
-// depends on. All of it stands in the header or follows from chain data.
+// depends on. All of it stands in the header or follows from chain data. The caller makes
+// it and does not change it while the block is executed; workers read copies of it, with
+// engines of their own.
 type Inputs struct {
 	Params          *params.Params
 	ChainID         uint64
@@ -49,7 +51,8 @@ func (in *Inputs) Actors() *actor.Block {
 	})
 }
 
-// Result is what a block did.
+// Result is what a block did. It belongs to the caller and refers to nothing that execution
+// uses again. All but Defects is consensus: every node has the same bytes.
 type Result struct {
 	Receipts []chain.Receipt             // one per transaction, in order, then those of messages, timers and announcements
 	Used     [chain.NumLanes]chain.Usage // what was paid for in the block: all but deliveries, which were paid when they were sent
@@ -127,6 +130,10 @@ func (b *block) reward() (err error) {
 // block is the execution of one block, or of one of its transactions by itself
 // ([Worker]). What a transaction changes is in state and in what [block.execute]
 // returns: nothing else may be written before [block.commit].
+//
+// Owner: one goroutine, that of Apply, of Steps or of a worker. A worker's block has the
+// state of one execution and no result; what it shares with others, in and actors, is only
+// read.
 type block struct {
 	in     *Inputs
 	parent state.View // before the block; nil in a worker

@@ -67,7 +67,10 @@ func Build(view state.View, in Inputs, sel *order.Selection, watch Watch) (Built
 	return v.Finish()
 }
 
-// Builder is a block under way that skips transactions.
+// Builder is a block under way that skips transactions. It serves the goroutine that has
+// the Steps. An overcommitted transaction is taken only from what the others leave of the
+// lane, beside what those to come are counted with, and of its actor, beside all of their
+// limits: where counts hold, none that is not overcommitted is skipped for one that is.
 type Builder struct {
 	steps      *Steps
 	sel        *order.Selection

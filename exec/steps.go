@@ -14,6 +14,11 @@ import (
 // A transaction is either taken by [Steps.Transact], or executed speculatively by a
 // [Worker] on an overlay of its own; then, when everything before it is committed and
 // what it has read is still so, its writes are taken over and [Steps.Commit] books it.
+//
+// Owner: one goroutine at a time, in parallel execution the holder of the commit role.
+// Workers are apart: each reads Inputs and its own overlay alone. The calls come in the
+// order Begin, then Transact or Commit for each transaction in turn, then Finish; after an
+// error there is nothing but to drop it.
 type Steps struct{ b *block }
 
 // Begin starts a block of n transactions and does what comes before them. The
@@ -29,7 +34,8 @@ func Begin(view state.View, in Inputs, n int) (*Steps, error) {
 	return &Steps{b}, b.begin(n)
 }
 
-// State is the state with everything that was committed.
+// State is the state with everything that was committed. Who commits speculative executions
+// merges their writes into it before Finish, and nobody else writes it.
 func (s *Steps) State() *state.Overlay { return s.b.state }
 
 // Reserved is what the block's timers may take of their lane, of which transactions have

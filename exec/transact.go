@@ -28,8 +28,13 @@ type Execution struct {
 	burned, tip chain.Wei
 }
 
-// execute does what depends on the state alone: judge, reserve, run, charge, refund
+// execute does what depends on the state alone: classify, reserve, run, charge, refund
 // (whitepaper §2.3; resolution 2.12). The error is an [*InvalidTx] or a [*Fault].
+//
+// Money is conserved: the highest cost leaves the sender's balance before anything runs, so
+// no program can spend it; of that, fee is split into burned and tip, which commit books,
+// the value goes to the recipient if the run succeeded, and the rest comes back. fee <=
+// reserved, since what is used is within the limits and prices are capped at the fee caps.
 func (b *block) execute(index int, tx *chain.VerifiedTx) (a Execution, err error) {
 	sender, err := b.account(tx.Sender)
 	if err != nil {
@@ -47,7 +52,7 @@ func (b *block) execute(index int, tx *chain.VerifiedTx) (a Execution, err error
 		return a, &Fault{"reserve for a valid transaction", err}
 	}
 	sender.Nonce++
-	sender.Balance -= reserved // judge found it spendable
+	sender.Balance -= reserved // classify found it spendable
 	b.state.SetAccount(tx.Sender, sender)
 
 	intrinsic := b.in.Params.Intrinsic.Of(ins)

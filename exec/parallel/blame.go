@@ -9,6 +9,10 @@ import "github.com/cowboy-foundation/cowboy/chain"
 //
 // Whom a transaction is put down to is [culprit]. What one must pay for a new
 // culprit, an actor or an account, is more than the one execution that it spoils.
+//
+// Owner: the executor, between blocks; while a block runs it is only read, by planning.
+// Terms back off exponentially, 1, 3, 7 … 63 blocks, so a culprit that does not change costs
+// at most one trial in 64 blocks, and one that does is free after its term.
 type blames struct {
 	block uint64 // blocks begun so far
 	terms map[chain.Address]term
@@ -60,8 +64,8 @@ func culprit(tx *chain.VerifiedTx) chain.Address {
 type tally struct{ executed, reexecuted int }
 
 // noteConflict notes at the commit index whether a transaction that was executed
-// speculatively had to be executed again. Whoever conflicts at least twice and in most of its transactions is
-// barred: runs alone for the rest of the block.
+// speculatively had to be executed again. Whoever conflicts at least twice and in most of
+// its transactions is barred: runs alone for the rest of the block.
 func (r *run) noteConflict(i int, again bool) {
 	if !again && len(r.tallies) == 0 || r.mode != Planned {
 		return

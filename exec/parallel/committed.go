@@ -21,6 +21,13 @@ type committed struct {
 }
 
 // shard holds the addresses with one hash. Its overlay lies on the base.
+//
+// Memory order: the writer sets a place's bit in the filter (a sequentially consistent
+// atomic), then writes under mu. A reader that finds the bit clear reads the base, which
+// nobody writes while transactions run; a reader that finds it set takes mu and sees the
+// write whole or not at all. One that read the base just before the bit was set has version
+// 0, which its validation finds outdated. Codes have a shard of their own and no versions: a
+// code is named by its hash, so it never changes.
 type shard struct {
 	mu       sync.Mutex // held for short, so who waits spins
 	over     *state.Overlay
@@ -28,7 +35,8 @@ type shard struct {
 }
 
 // versions say of one address who wrote what last: 1 + index of the transaction, 0 for
-// nobody in this block.
+// nobody in this block. Guarded by the shard's lock for readers; the commit role is the
+// only writer. A block has fewer than 2^32 - 1 transactions by the bound of its bytes.
 type versions struct {
 	account, codeAndMeta uint32 // all fields; those that credits leave alone
 	existence            uint32 // that there is an account
@@ -83,7 +91,9 @@ func (s *committed) unwritten(p *place) bool {
 }
 
 // validate reports whether every place that the view has read is still at the version
-// that was read. It is the writer's.
+// that was read. It is the writer's, so no lock is taken: nobody else writes versions. The
+// work is one look at the filter for each read, and one at a map for those that were
+// written in this block.
 func (s *committed) validate(v *view) bool {
 	for i := range v.reads {
 		r := &v.reads[i]

@@ -11,7 +11,10 @@ import (
 	"github.com/cowboy-foundation/cowboy/state"
 )
 
-// Executor executes blocks. It serves one goroutine.
+// Executor executes blocks. It serves one goroutine: the caller's, which is also the first
+// worker. Between blocks nothing of it runs; engines, memory, blames and spare executions
+// are its own from New on. A panic of a transaction's final execution is passed on to the
+// caller.
 type Executor struct {
 	cfg     Config
 	engines []*pvm.Engine
@@ -108,8 +111,9 @@ func (x *Executor) Build(view state.View, in exec.Inputs, sel *order.Selection, 
 	return out, err
 }
 
-// beside runs transactions beside each other, from the first on, and returns how many:
-// all, unless too much had to run again.
+// beside executes transactions in parallel, from the first on, and returns how many were
+// committed: all, unless too much had to be executed again, or the proposer's time was over.
+// Their writes are in the state of s then, as if they had been executed one by one.
 func (x *Executor) beside(mode Mode, s *exec.Steps, txs []*chain.VerifiedTx, v *builder) (int, error) {
 	began := x.now()
 	r := x.prepareRun(mode, s, txs)

@@ -14,6 +14,11 @@ import (
 //
 // One goroutine notes, before it writes; any number asks. Who asks before is right
 // to read what was there: validation finds out.
+//
+// It is a Bloom filter with one hash (Bloom, "Space/Time Trade-offs in Hash Coding with
+// Allowable Errors", 1970): it errs on one side alone, so a wrong answer costs a lock. Bits
+// are set and never cleared while the block runs. Who makes places collide costs the readers
+// of these a lock.
 type filter struct {
 	words   []atomic.Uint64
 	mask    uint64      // of bits

@@ -44,7 +44,10 @@ type call struct {
 	handler string
 }
 
-// footprint is what of a transaction's touches is known before it runs.
+// footprint is what of a transaction's touches is known before it runs: an estimate of its
+// access set. Too much in it makes a transaction wait for nothing, too little makes it run
+// again; neither changes a result. It is made before the workers start, completed when the
+// transaction is planned, under run.mu, and only read from then on.
 type footprint struct {
 	touches  []touch
 	declared int    // how many of them the transaction says itself; the others are learned

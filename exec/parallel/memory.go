@@ -2,6 +2,10 @@ package parallel
 
 // memory is what handlers have touched in the past, beyond what their messages
 // say. It is a guess at what they will touch: nothing depends on it but time.
+//
+// Owner: the commit role, which learns and in whose advance the next transactions are
+// planned; before the workers start, the caller. It has at most mostCalls patterns of
+// mostTouches touches.
 type memory struct {
 	calls map[call]*pattern
 }
@@ -16,7 +20,10 @@ type pattern struct {
 	reliance [hintPlaces]reliance
 }
 
-// A touch that is seen gains, one that is not loses; at sure it is foreseen.
+// A touch that is seen gains, one that is not loses; at sure it is foreseen. These are
+// saturating counters as of branch predictors (Smith, "A Study of Branch Prediction
+// Strategies", 1981): two sightings make a touch sure, and from most it takes six misses
+// until it is no longer.
 const (
 	gain = 2
 	loss = 1

@@ -5,7 +5,11 @@ const none = -1
 
 // plan finds for each transaction, in order, the last one before it that it has
 // to wait for. Only what is committed is ever read, so writes wait for no readers,
-// and to wait for the last of several is to wait for all.
+// and to wait for the last of several is to wait for all, as commits are in order.
+//
+// A credit waits for nobody: credits commute. A read or write waits for the last write and
+// the last credit, since both change the balance. It belongs to the commit role, as memory
+// does, and has an entry for each resource that a footprint of the block names.
 type plan struct {
 	last map[resource]last
 }
@@ -127,7 +131,10 @@ func (r *run) learn(i int, again bool) {
 	}
 }
 
-// queue holds the transactions that may run, the first of the block on top.
+// queue holds the transactions that may run, the first of the block on top: a binary heap
+// of indices. What stands first in the block is what the commit index waits for. It is
+// written out, as container/heap would make an interface value of each index. Guarded by
+// run.mu.
 type queue []int
 
 func (q *queue) push(i int) {

@@ -9,6 +9,13 @@ import (
 )
 
 // run is the transactions of one block under way.
+//
+// The first fields are set before the workers start and not changed. Then follow those
+// under mu, the commit index among them, and those of the commit role. The role is a
+// second, longer critical section: a worker takes it by setting committing under mu, works
+// without mu, and gives it back under mu, so that all it wrote happens before whoever takes
+// it next. The transactions in front of the commit index are committed, in the order of
+// the block; those up to admitted are planned; at most window are between.
 type run struct {
 	mode      Mode
 	txs       []*chain.VerifiedTx
@@ -56,14 +63,17 @@ type run struct {
 	planNanos    uint64
 }
 
-// job is one transaction.
+// job is one transaction. Its life: planned (footprint read under run.mu), ready, executing
+// (execution is the worker's), executed (by is set; execution is the commit role's), and
+// zero once it is committed, so that what it held can be used again.
 type job struct {
 	footprint footprint
 	execution *execution // from when it is taken up until it is committed
 	by        *worker    // who ran it; nil until it is done; guarded by run.mu
 }
 
-// worker is one goroutine's share.
+// worker is one goroutine's share. Its fields are read and written by that goroutine alone,
+// and by the caller before it starts and after the join.
 type worker struct {
 	run         *run
 	exec        *exec.Worker
@@ -76,6 +86,14 @@ type worker struct {
 }
 
 // all runs the transactions up to the end, an error, or too many conflicts.
+//
+// It ends: a transaction waits only for one before it, so while any is left, either one is
+// ready or under way, or the one at the commit index is executed and some worker commits
+// it. A worker sleeps only while nothing is ready and it could commit nothing. What ends
+// either state wakes somebody: advance signals for what it makes ready, and the worker that
+// gives the commit role back with the block at its end wakes all. The worker that finishes
+// the transaction at the commit index while another has the role leaves it to that one,
+// which looks again under mu before it gives the role back (ownsCommit).
 func (r *run) all() {
 	r.idle.L = &r.mu
 	r.mu.Lock()
@@ -214,8 +232,9 @@ func (w *worker) ownsCommit(i int) bool {
 	return r.jobs[i].by == w || r.idlers > 0 || len(r.ready) <= len(r.workers)
 }
 
-// advance moves the commit index and makes ready what waited for it. The caller holds
-// the lock.
+// advance moves the commit index and makes ready what waited for it, whose writes are all
+// in committed now. It wakes as many as there is work for, less one for the caller, which
+// goes on itself. The caller holds the lock.
 func (w *worker) advance(first, upTo int) {
 	r := w.run
 	began := r.now()
@@ -309,8 +328,9 @@ func (w *worker) commitNext(i int) bool {
 
 // tooManyConflicts reports whether to fall back to serial execution: re-executions exceed
 // half of the transactions that do more than pay, or half of those committed up to
-// transaction i, an early exit for blocks that conflict throughout. Whose conflicts they are runs alone long before ([run.noteConflict]), so
-// this is for blocks that are conflicts of ever new culprits and little else.
+// transaction i, an early exit for blocks that conflict throughout. Whose conflicts they
+// are runs alone long before ([run.noteConflict]), so this is for blocks that are conflicts
+// of ever new culprits and little else.
 func (r *run) tooManyConflicts(i int) bool {
 	if r.reexecuted < leastReexecuted {
 		return false
@@ -328,6 +348,16 @@ const (
 )
 
 // validate reports whether a speculative execution is what happens at its commit index.
+//
+// It is right: an execution is a function of what it reads, and everything that it reads
+// goes through its view, is told by warm, or is judged by steps. The view's read set has the
+// version of each place at its first read, and all later reads of the place are answered
+// from the set; a scan is a read of the whole storage. If every version is still that of the place, the same execution at the
+// commit index would read the same values and so do the same (the validation of Kung and
+// Robinson, "On Optimistic Methods for Concurrency Control", 1981, with versions as in
+// Block-STM). A version grows with each write and never returns: it is the index of the
+// transaction that wrote. Credits are the exception, since they read nothing: their sum is
+// checked against the balance instead.
 func (w *worker) validate(i int) bool {
 	r, a := w.run, w.run.jobs[i].execution
 	if !a.succeeded || !r.committed.validate(&a.view) || !a.warm.Stands(r.warm.block) || !r.steps.Fits(r.txs[i]) {

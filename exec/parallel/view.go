@@ -39,6 +39,11 @@ type read struct {
 // view is what one execution sees: what is committed at the time of its reads, each place
 // as it was when it was first read. Its reads and their versions are the read set that
 // validation checks.
+//
+// Owner: that of the execution (job.execution). It implements [state.Unrooted] and reads
+// committed state under the lock of one shard at a time, so two of its reads may see
+// different moments; validation refuses what does not fit together. An error of the state
+// below is returned and not kept: the execution fails and is executed again in its place.
 type view struct {
 	committed *committed
 	reads     []read

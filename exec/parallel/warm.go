@@ -12,6 +12,10 @@ import (
 // code is taken to be paid for by the first message before that goes to an actor which
 // has it, or is expected to run one, and whoever commits looks whether it was. On such a
 // guess nobody compiles more than they could pay for (ADR 92).
+//
+// Owner: the commit role writes block; planning, under run.mu, writes direct; executions
+// read both. guess may be wrong in both directions; [actor.Warm.Stands] judges it when the
+// transaction commits, with block as it is then.
 type warm struct {
 	mu     sync.RWMutex // guards what follows
 	block  *actor.Warm  // by what is committed
