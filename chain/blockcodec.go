@@ -140,12 +140,35 @@ func readBodies(r *cbor.Reader, block *Block, size int) error {
 
 // Encode returns the canonical encoding of the receipt, the leaf of the
 // receipts root.
-func (r *Receipt) Encode() []byte {
-	size := 128
+func (r *Receipt) Encode() []byte { return r.appendTo(make([]byte, 0, r.encodedAbout())) }
+
+// encodedAbout is how long the encoding mostly is at most, with output and trace aside.
+func (r *Receipt) encodedAbout() int {
+	size := 96
 	for i := range r.Events {
 		size += 48 + len(r.Events[i].Name) + len(r.Events[i].Data)
 	}
-	return r.appendTo(make([]byte, 0, size))
+	return size
+}
+
+// EncodeReceipts returns the encodings of receipts, which stand behind each other in one
+// piece of memory.
+func EncodeReceipts(list []Receipt) [][]byte {
+	size := 0
+	for i := range list {
+		size += list[i].encodedAbout()
+	}
+	all, ends := make([]byte, 0, size), make([]int, len(list))
+	for i := range list {
+		all = list[i].appendTo(all)
+		ends[i] = len(all)
+	}
+	encoded, begin := make([][]byte, len(list)), 0
+	for i, end := range ends {
+		encoded[i] = all[begin:end:end]
+		begin = end
+	}
+	return encoded
 }
 
 // DecodeReceipt reads what Encode writes and nothing else. The data of events

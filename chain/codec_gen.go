@@ -107,8 +107,12 @@ func (x *Tx) readFrom(r *cbor.Reader) error {
 	} else {
 		x.Nonce = uint64(v)
 	}
-	if !r.Null() {
-		x.To = new(Address)
+	if r.Null() {
+		x.To = nil
+	} else {
+		if x.To == nil {
+			x.To = new(Address)
+		}
 		if err := r.BytesInto(x.To[:]); err != nil {
 			return &FieldError{Object: "Tx", Field: "To", Err: err}
 		}
@@ -165,8 +169,12 @@ func (x *Tx) readFrom(r *cbor.Reader) error {
 	} else {
 		x.Payload = v
 	}
-	if !r.Null() {
-		x.Signature = new(TxSignature)
+	if r.Null() {
+		x.Signature = nil
+	} else {
+		if x.Signature == nil {
+			x.Signature = new(TxSignature)
+		}
 		if err := x.Signature.readFrom(r); err != nil {
 			return &FieldError{Object: "Tx", Field: "Signature", Err: err}
 		}

@@ -56,7 +56,13 @@ func DecodeTx(body []byte) (*Tx, error) {
 	if len(body) > MaxTxBytes {
 		return nil, ErrTxTooLarge
 	}
-	tx := new(Tx)
+	one := new(struct { // allocated together
+		tx        Tx
+		to        Address
+		signature TxSignature
+	})
+	tx := &one.tx
+	tx.To, tx.Signature = &one.to, &one.signature // or null
 	r := cbor.NewReader(body)
 	if err := tx.readFrom(&r); err != nil {
 		return nil, err

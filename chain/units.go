@@ -35,7 +35,12 @@ type Hash [32]byte
 type Address [20]byte
 
 // String returns the digest as 0x and 64 lower-case hex digits.
-func (h Hash) String() string { return "0x" + hex.EncodeToString(h[:]) }
+func (h Hash) String() string {
+	var b [2 + 2*len(h)]byte
+	copy(b[:], "0x")
+	hex.Encode(b[2:], h[:])
+	return string(b[:])
+}
 
 // String returns the address as 0x and 40 lower-case hex digits.
 func (a Address) String() string { return "0x" + hex.EncodeToString(a[:]) }

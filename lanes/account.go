@@ -91,7 +91,7 @@ func (a *admission) Base(p *params.Params, _ chain.LaneID) chain.FeePair {
 // Room implements [fees.Place]: it refuses limits that no block has the room for in the
 // lane. Nothing that waits for such a transaction would ever run.
 func (a *admission) Room(p *params.Params, tx *chain.VerifiedTx) error {
-	room := roomOf(p, tx.Lane)
+	room := (*Lanes)(a).roomUnder(p)[tx.Lane]
 	switch {
 	case tx.Tx.CyclesLimit > room.Cycles:
 		return &fees.LimitError{What: "cycles_limit in the " + tx.Lane.String() + " lane", Got: uint64(tx.Tx.CyclesLimit), Max: uint64(room.Cycles)}

@@ -34,7 +34,7 @@ func (s *pool) advance(head head, txs []*chain.VerifiedTx, touched []chain.Addre
 
 // movedBy returns the accounts that a block touched, in the order in which it names them.
 func (s *pool) movedBy(head head, txs []*chain.VerifiedTx, touched []chain.Address) []moved {
-	list, places := make([]moved, 0, len(txs)), make(map[chain.Address]int32, len(txs))
+	list, places := make([]moved, 0, len(txs)/8), make(map[chain.Address]int32, len(txs)/8)
 	place := func(addr chain.Address) *moved {
 		at, ok := places[addr]
 		if !ok {

@@ -82,6 +82,26 @@ func roomOf(p *params.Params, lane chain.LaneID) chain.Usage {
 	return fees.NewBudget(p).Left(lane).Usage
 }
 
+// rooms are what an empty block has for each lane.
+type rooms struct {
+	under *params.Params
+	of    [chain.NumLanes]chain.Usage
+}
+
+// roomUnder returns what an empty block has for each lane, which is computed when other
+// parameters are asked for.
+func (l *Lanes) roomUnder(p *params.Params) *[chain.NumLanes]chain.Usage {
+	if r := l.rooms.Load(); r != nil && r.under == p {
+		return &r.of
+	}
+	r := &rooms{under: p}
+	for lane := range chain.NumLanes {
+		r.of[lane] = roomOf(p, lane)
+	}
+	l.rooms.Store(r)
+	return &r.of
+}
+
 // A lane's totals are one word, so that they are read and changed as one, and
 // so is the place of a transaction in the order of arrival.
 const (

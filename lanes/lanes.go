@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"sync/atomic"
 
 	"github.com/cowboy-foundation/cowboy/chain"
@@ -37,6 +38,8 @@ type Lanes struct {
 	height  atomic.Uint64 // of the last head
 	epoch   atomic.Uint64 // likewise
 	ended   atomic.Bool
+	rooms   atomic.Pointer[rooms] // under the parameters that were asked for last
+	offers  sync.Pool             // of *[]offer, for who admits
 }
 
 // New returns lanes that admit against the given head.
@@ -99,11 +102,17 @@ func (l *Lanes) Admit(ctx context.Context, txs []*chain.VerifiedTx) []error {
 		}
 		return answers
 	}
-	offers := make([]offer, len(txs))
-	for i, tx := range txs {
-		offers[i] = l.offer(tx)
+	offers, _ := l.offers.Get().(*[]offer)
+	if offers == nil {
+		offers = new([]offer)
 	}
-	l.pool.admit(offers, answers)
+	for _, tx := range txs {
+		*offers = append(*offers, l.offer(tx))
+	}
+	l.pool.admit(*offers, answers)
+	clear(*offers)
+	*offers = (*offers)[:0]
+	l.offers.Put(offers)
 	return answers
 }
 

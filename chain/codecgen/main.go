@@ -294,8 +294,12 @@ func (g *generator) read(f field, v string, typ ast.Expr, inner bool) error {
 		return err
 	}
 	if s == shapePointer {
-		g.line("if !r.Null() {")
+		g.line("if r.Null() {")
+		g.line("%s = nil", v)
+		g.line("} else {")
+		g.line("if %s == nil {", v)
 		g.line("%s = new(%s)", v, typeName(elem))
+		g.line("}")
 		if err := g.read(f, v, elem, true); err != nil {
 			return err
 		}

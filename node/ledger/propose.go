@@ -291,9 +291,8 @@ func (l *Ledger) seal(h chain.Header, parent *Executed, txs []*chain.VerifiedTx,
 	if err != nil {
 		return nil, &fault{fmt.Errorf("parameters: %w", err)}
 	}
-	receipts, receiptBytes := make([][]byte, len(result.Receipts)), 0
-	for i := range result.Receipts {
-		receipts[i] = result.Receipts[i].Encode()
+	receipts, receiptBytes := chain.EncodeReceipts(result.Receipts), 0
+	for i := range receipts {
 		receiptBytes += len(receipts[i])
 	}
 	h.ReceiptsRoot = tree.ListRootBy(l.rootWorkers(), receipts)

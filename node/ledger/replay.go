@@ -120,10 +120,7 @@ func (r *Replay) replayBlock(ctx context.Context, at place, block *chain.Block, 
 	if err != nil {
 		return nil, fmt.Errorf("state root: %w", err)
 	}
-	receipts := make([][]byte, len(result.Receipts))
-	for i := range result.Receipts {
-		receipts[i] = result.Receipts[i].Encode()
-	}
+	receipts := chain.EncodeReceipts(result.Receipts)
 	want := *h
 	want.TxRoot, want.ReceiptsRoot = tree.ListRoot(block.Txs), tree.ListRoot(receipts)
 	want.StateRoot, want.Used = next.Root(), result.Used

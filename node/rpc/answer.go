@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"net/netip"
+	"slices"
 	"time"
 )
 
@@ -80,23 +81,49 @@ func (s *Server) readAhead(route *route, r *http.Request, client netip.Addr) (he
 		return held{}, nil // no body is wanted, or the handler refuses it unread
 	}
 	share := s.bodies.none(client)
-	body := make([]byte, 0, min(bodyStepBytes, max(r.ContentLength, 0)))
+	body := make([]byte, 0, min(bodyStepBytes, max(r.ContentLength, 0)+1)) // and the end
 	for end := false; !end && int64(len(body)) <= route.body; {
 		step := min(bodyStepBytes, route.body+1-int64(len(body)))
 		if why := share.more(step); why != granted {
 			share.give()
 			return held{}, s.noShare(why, CodeBusy, s.bodies, "bytes of bodies")
 		}
-		part, err := io.ReadAll(io.LimitReader(r.Body, step))
-		if err != nil {
+		var err error
+		if body, end, err = readStep(r.Body, body, int(step)); err != nil {
 			share.give()
 			return held{}, badRequest(CodeBadRequest, "the body ended early: send as many bytes as announced, within %v", s.cfg.ReadTimeout)
 		}
-		body, end = append(body, part...), int64(len(part)) < step
 	}
-	r.Body = io.NopCloser(bytes.NewReader(body))
+	r.Body = &bodyInMemory{*bytes.NewReader(body), body}
 	return share, nil
 }
+
+// readStep appends up to so many bytes to a body, and reports whether it has ended.
+func readStep(r io.Reader, body []byte, step int) (_ []byte, end bool, err error) {
+	for most := len(body) + step; len(body) < most; {
+		if len(body) == cap(body) {
+			body = slices.Grow(body, min(step, max(512, len(body))))
+		}
+		n, err := r.Read(body[len(body):min(cap(body), most)])
+		body = body[:len(body)+n]
+		if err == io.EOF {
+			return body, true, nil
+		}
+		if err != nil {
+			return body, false, err
+		}
+	}
+	return body, false, nil
+}
+
+// bodyInMemory is a body that was read ahead.
+type bodyInMemory struct {
+	bytes.Reader
+	all []byte
+}
+
+// Close implements [io.Closer].
+func (b *bodyInMemory) Close() error { return nil }
 
 // bodyStepBytes of a body are accounted for before they are read: who announces much
 // and sends little has no more.

@@ -119,6 +119,12 @@ func readBody(w http.ResponseWriter, r *http.Request, maxBytes int64) ([]byte, e
 	if r.ContentLength > maxBytes {
 		return nil, tooLarge(maxBytes)
 	}
+	if held, ok := r.Body.(*bodyInMemory); ok {
+		if int64(len(held.all)) > maxBytes {
+			return nil, tooLarge(maxBytes)
+		}
+		return held.all, nil
+	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBytes))
 	var over *http.MaxBytesError
 	switch {

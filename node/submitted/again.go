@@ -32,12 +32,12 @@ func (j *Journal) readEarlier() error {
 	return j.file.Replay(func(rec []byte) error {
 		e, err := decode(rec)
 		if err != nil {
-			j.keys = append(j.keys, txKey{})
+			j.held = append(j.held, held{})
 			j.Stats.Dropped.Add(1)
 			return nil
 		}
 		hash := chain.TxHash(e.body)
-		j.keys = append(j.keys, keyOf(hash))
+		j.held = append(j.held, held{key: keyOf(hash)})
 		if seen[hash] {
 			return nil
 		}

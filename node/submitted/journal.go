@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/crypto/keccak"
 	"github.com/cowboy-foundation/cowboy/state/journal"
 )
 
@@ -96,8 +97,8 @@ type Journal struct {
 	dirty   uint64 // records written since the last sync
 	again   again
 	shares  shares
-	keys    []txKey // of the records in the file, in their order
-	cleaned int64   // size after the last cleaning
+	held    []held // the records in the file, in their order
+	cleaned int64  // size after the last cleaning
 	since   time.Time
 }
 
@@ -170,9 +171,10 @@ func (j *Journal) Record(client netip.Addr, bodies [][]byte) {
 		return
 	}
 	now, from := uint64(time.Now().UnixMilli()), j.clientKey(client)
-	batch := make([]entry, len(bodies))
+	batch, hashes := make([]entry, len(bodies)), make([][keccak.Size]byte, len(bodies))
+	keccak.SumMany(bodies, hashes) // chain.TxHash of each
 	for i, body := range bodies {
-		batch[i] = entry{now, body, from}
+		batch[i] = entry{now, body, from, keyOf(hashes[i])}
 	}
 	select {
 	case j.queue <- batch:
@@ -225,9 +227,8 @@ func (j *Journal) write(batch []entry) {
 			j.giveUp("write it", err)
 			continue
 		}
-		key := keyOf(chain.TxHash(e.body))
-		j.keys = append(j.keys, key)
-		j.shares.add(e.client, key, e.fileBytes())
+		j.held = append(j.held, held{e.key, e.client, true})
+		j.shares.add(e.client, e.fileBytes())
 		j.dirty++
 		j.Stats.Written.Add(1)
 	}
@@ -270,19 +271,19 @@ func (j *Journal) clean() {
 		return
 	}
 	now, waits := uint64(time.Now().UnixMilli()), j.waiting()
-	shares, kept, record := j.shares.again(), make([]txKey, 0, len(j.keys)), 0
+	shares, kept, record := j.shares.again(), make([]held, 0, len(j.held)), 0
 	err := j.file.Prune(func(rec []byte) bool {
-		key := j.keys[record]
+		h := &j.held[record]
 		record++
 		e, err := decode(rec)
-		if err != nil || j.tooOld(&e, now) || !waits(key) {
+		if err != nil || j.tooOld(&e, now) || !waits(h.key) {
 			return false
 		}
-		kept = append(kept, key)
-		shares.carryOver(&j.shares, key, e.fileBytes())
+		kept = append(kept, *h)
+		shares.carryOver(h, e.fileBytes())
 		return true
 	})
-	j.keys = kept
+	j.held = kept
 	j.shares = shares
 	j.since = time.Now()
 	if err != nil {

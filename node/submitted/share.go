@@ -15,9 +15,8 @@ type shares struct {
 	most    int64 // of the file
 	percent int64
 
-	by    map[uint64]*part // by client
-	owner map[txKey]uint64 // of the records in the file
-	all   int64            // of the file, with what is nobody's
+	by  map[uint64]*part // by client
+	all int64            // of the file, with what is nobody's
 }
 
 // part is what one client has in the file, in bytes.
@@ -32,7 +31,7 @@ type part struct {
 const shareCleanEvery = 5 * time.Second
 
 func newShares(most int64, percent int) shares {
-	return shares{most: most, percent: int64(percent), by: map[uint64]*part{}, owner: map[txKey]uint64{}}
+	return shares{most: most, percent: int64(percent), by: map[uint64]*part{}}
 }
 
 // clientKey is asked on the goroutines of clients, and so needs nothing of the owner's.
@@ -43,6 +42,13 @@ func (j *Journal) clientKey(client netip.Addr) uint64 { return maphash.Comparabl
 type txKey [16]byte
 
 func keyOf(hash chain.Hash) txKey { return txKey(hash[:]) }
+
+// held is what is remembered of a record in the file.
+type held struct {
+	key    txKey
+	client uint64
+	known  bool // whose it is; else it is an earlier run's
+}
 
 // holds reports whether a client's share has room for so many bytes.
 func (s *shares) holds(client uint64, bytes int64) bool {
@@ -60,7 +66,7 @@ func (s *shares) fresh(client uint64) bool {
 }
 
 // add books a record.
-func (s *shares) add(client uint64, key txKey, bytes int64) {
+func (s *shares) add(client uint64, bytes int64) {
 	p := s.by[client]
 	if p == nil {
 		p = &part{}
@@ -69,7 +75,6 @@ func (s *shares) add(client uint64, key txKey, bytes int64) {
 	p.all += bytes
 	p.fresh += bytes
 	s.all += bytes
-	s.owner[key] = client
 }
 
 // again begins to book the records that a cleaning keeps.
@@ -78,12 +83,11 @@ func (s *shares) again() shares {
 }
 
 // carryOver books a record that a cleaning keeps.
-func (s *shares) carryOver(old *shares, key txKey, bytes int64) {
-	client, ok := old.owner[key]
-	if !ok { // an earlier run's
+func (s *shares) carryOver(h *held, bytes int64) {
+	if !h.known {
 		s.all += bytes
 		return
 	}
-	s.add(client, key, bytes)
-	s.by[client].fresh = 0
+	s.add(h.client, bytes)
+	s.by[h.client].fresh = 0
 }
