@@ -21,7 +21,7 @@ import (
 func (n *fakeNode) quick() Config {
 	cfg := DefaultConfig(n.host)
 	cfg.Warm, cfg.Window, cfg.Drain, cfg.Poll = 100*time.Millisecond, 300*time.Millisecond, 200*time.Millisecond, time.Millisecond
-	cfg.Limit, cfg.PID = 400, os.Getpid()
+	cfg.Limit, cfg.PIDs = 400, []int{os.Getpid()}
 	return cfg
 }
 

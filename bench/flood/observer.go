@@ -18,7 +18,7 @@ type Block struct {
 type clocks struct{ node, own, machine time.Duration }
 
 func (r *run) clocks() clocks {
-	return clocks{node: processCPU(r.cfg.PID), own: ownCPU(), machine: machineCPU()}
+	return clocks{node: processesCPU(r.cfg.PIDs), own: ownCPU(), machine: machineCPU()}
 }
 
 // observe notes every block above first until ctx ends.

@@ -13,12 +13,16 @@ import (
 // userHertz is the unit of /proc: 100 a second on every Linux that Go runs on.
 const userHertz = 100
 
-// processCPU returns the user and system time that a process has used; 0 for process 0
-// and for one that is gone.
-func processCPU(pid int) time.Duration {
-	if pid == 0 {
-		return 0
+// processesCPU returns the user and system time that processes have used.
+func processesCPU(pids []int) (sum time.Duration) {
+	for _, pid := range pids {
+		sum += processCPU(pid)
 	}
+	return sum
+}
+
+// processCPU is that of one process; 0 for one that is gone.
+func processCPU(pid int) time.Duration {
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
 		return 0
@@ -37,7 +41,14 @@ func processCPU(pid int) time.Duration {
 	return time.Duration(ticks) * (time.Second / userHertz)
 }
 
-// peakMemory returns the most resident bytes that a process has had.
+// peaksOfMemory returns the sum of the most resident bytes that each process has had.
+func peaksOfMemory(pids []int) (sum int64) {
+	for _, pid := range pids {
+		sum += peakMemory(pid)
+	}
+	return sum
+}
+
 func peakMemory(pid int) int64 {
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {

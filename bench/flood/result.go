@@ -92,7 +92,7 @@ func (r *run) window() []Block {
 
 // count fills in what the run itself knows.
 func (r *run) count(senders []*sender) *Result {
-	result := &Result{Sent: r.sent, PeakBytes: peakMemory(r.cfg.PID)}
+	result := &Result{Sent: r.sent, PeakBytes: peaksOfMemory(r.cfg.PIDs)}
 	var answers []time.Duration
 	for _, s := range senders {
 		result.Accepted += s.accepted

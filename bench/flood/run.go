@@ -33,7 +33,7 @@ type Config struct {
 	Window time.Duration
 	Drain  time.Duration // longest wait without progress for what was sent to be in blocks
 	Poll   time.Duration // between two looks at the height
-	PID    int           // the node's process, for its processor time; 0 if unknown
+	PIDs   []int         // the node's processes, for their processor time
 
 	// During, if not nil, runs beside the window, from its start on. The run's end
 	// waits for it.

@@ -15,15 +15,17 @@ import (
 	"github.com/cowboy-foundation/cowboy/bench/flood"
 )
 
-// startComet starts one CometBFT validator with an application in its process.
-func startComet(app string) func(*options, string) (*server, error) {
+// startComet starts CometBFT validators with an application in one process, of which the
+// first is spoken to.
+func startComet(app string, validators int) func(*options, string) (*server, error) {
 	return func(o *options, dir string) (*server, error) {
-		port, err := freePorts(1)
+		port, err := freePorts(1 + validators)
 		if err != nil {
 			return nil, err
 		}
 		host := fmt.Sprintf("127.0.0.1:%d", port)
-		return start(dir, host, o.program("comet"), "-home", filepath.Join(dir, "data"), "-rpc", host, "-app", app)
+		return start(dir, host, o.program("comet"), "-home", filepath.Join(dir, "data"), "-rpc", host, "-app", app,
+			"-validators", strconv.Itoa(validators), "-p2p", strconv.Itoa(port+1))
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/cowboy-foundation/cowboy/bench/flood"
 	"github.com/cowboy-foundation/cowboy/node/setup"
@@ -31,6 +32,8 @@ const (
 	nameGeth    = "geth"
 	nameSigned  = "comet-signed"
 	nameKVStore = "comet-kvstore"
+	nameFour    = "cowboy-four"
+	namePeers4  = "comet-four"
 )
 
 func contestants() []contestant {
@@ -40,8 +43,10 @@ func contestants() []contestant {
 	return []contestant{
 		ours, again,
 		{name: nameGeth, batch: 50, accounts: 500, limit: 20_000, stock: 15_000, start: startGeth, load: loadGeth},
-		{name: nameSigned, batch: 200, accounts: 500, limit: 60_000, stock: 30_000, start: startComet("signed"), load: loadComet(true)},
-		{name: nameKVStore, batch: 200, accounts: 500, limit: 60_000, stock: 70_000, start: startComet("kvstore"), load: loadComet(false)},
+		{name: nameSigned, batch: 200, accounts: 500, limit: 60_000, stock: 30_000, start: startComet("signed", 1), load: loadComet(true)},
+		{name: nameKVStore, batch: 200, accounts: 500, limit: 60_000, stock: 70_000, start: startComet("kvstore", 1), load: loadComet(false)},
+		{name: nameFour, batch: flood.CowboyBatch, accounts: 1000, limit: 30_000, stock: 40_000, start: startFour, load: loadCowboy},
+		{name: namePeers4, batch: 200, accounts: 500, limit: 30_000, stock: 40_000, start: startComet("kvstore", 4), load: loadComet(false)},
 	}
 }
 
@@ -75,13 +80,27 @@ func choose(only string) ([]contestant, error) {
 }
 
 func startCowboy(o *options, dir string) (*server, error) {
-	port, err := freePorts(4)
+	return startDevnet(o, dir, 4)
+}
+
+// startFour starts four validators, each a process of its own, of which the first is
+// spoken to.
+func startFour(o *options, dir string) (*server, error) {
+	return startDevnet(o, dir, 3*portStep+4, "--validators", "4")
+}
+
+// portStep is how far the ports of a devnet's validators are apart.
+const portStep = 10
+
+func startDevnet(o *options, dir string, ports int, more ...string) (*server, error) {
+	port, err := freePorts(ports)
 	if err != nil {
 		return nil, err
 	}
-	s, err := start(dir, fmt.Sprintf("127.0.0.1:%d", port), filepath.Join(o.root, "bin", "cowboyd"), "devnet",
-		"--genesis", filepath.Join(o.root, "profiles", "genesis", "unbounded.json"), "--rpc-rate", "0",
-		"--data", filepath.Join(dir, "data"), "--block-time", o.block.String(), "--port-offset", strconv.Itoa(port-4000), "--log-level", "warn")
+	s, err := start(dir, fmt.Sprintf("127.0.0.1:%d", port), filepath.Join(o.root, "bin", "cowboyd"), append([]string{
+		"--log-level", "warn", "devnet", "--genesis", filepath.Join(o.root, "profiles", "genesis", "unbounded.json"), "--rpc-rate", "0",
+		"--data", filepath.Join(dir, "data"), "--block-time", o.block.String(), "--port-offset", strconv.Itoa(port - 4000),
+	}, more...)...)
 	if err == nil {
 		s.admin = fmt.Sprintf("127.0.0.1:%d", port+3)
 	}
@@ -89,7 +108,26 @@ func startCowboy(o *options, dir string) (*server, error) {
 }
 
 func loadCowboy(s *server, accounts int) (flood.Chain, func() flood.Encoder, error) {
+	if err := finalizing(s.host); err != nil {
+		return nil, nil, err
+	}
 	return flood.NewCowboy(s.host, 1, accounts, setup.DevAccounts()[0].Key.Bytes())
+}
+
+// finalizing waits until a node has a block: validators must have found each other.
+func finalizing(host string) error {
+	conn, err := flood.Dial(host, time.Minute)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+		var reply struct{ Height uint64 }
+		if err := conn.GetJSON("/height", &reply); err == nil && reply.Height > 0 {
+			return nil
+		}
+	}
+	return errNoBlocks
 }
 
 // runOnce measures a contestant on a new chain. rate 0 is as much as it takes.
@@ -129,7 +167,7 @@ func runOnce(ctx context.Context, o *options, c *contestant, dir string, rate fl
 		return r, err
 	}
 	cfg := flood.DefaultConfig(s.host)
-	cfg.Limit, cfg.Rate, cfg.Warm, cfg.Window, cfg.PID = c.limit, rate, o.warm, o.window, s.cmd.Process.Pid
+	cfg.Limit, cfg.Rate, cfg.Warm, cfg.Window, cfg.PIDs = c.limit, rate, o.warm, o.window, s.processes()
 	inside := &inside{server: s, profiles: o.profiles}
 	if s.admin != "" {
 		cfg.During = inside.watch

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"syscall"
 	"time"
 )
@@ -75,6 +77,38 @@ func (s *server) stop() error {
 		<-s.ended
 		return fmt.Errorf("the node did not stop within %v", stopWait)
 	}
+}
+
+// processes are the node's own and those that it started.
+func (s *server) processes() []int {
+	pids := []int{s.cmd.Process.Pid}
+	entries, err := os.ReadDir("/proc")
+	if err != nil {
+		return pids
+	}
+	parent := map[int]int{}
+	for _, e := range entries {
+		pid, err := strconv.Atoi(e.Name())
+		if err != nil {
+			continue
+		}
+		stat, err := os.ReadFile(filepath.Join("/proc", e.Name(), "stat"))
+		if err != nil {
+			continue // it has ended
+		}
+		// Behind the name, which may hold anything: state, parent.
+		if fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:]); len(fields) > 1 {
+			parent[pid], _ = strconv.Atoi(string(fields[1]))
+		}
+	}
+	for i := 0; i < len(pids); i++ {
+		for pid, of := range parent {
+			if of == pids[i] {
+				pids = append(pids, pid)
+			}
+		}
+	}
+	return pids
 }
 
 // logTail is the end of what the node wrote.

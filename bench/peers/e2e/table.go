@@ -63,6 +63,7 @@ func (all runs) judged() []bars.Result {
 		bars.Judge("transfers-comet-signed", "CometBFT v0.38.26, one recovery a transaction", "ns", 7.5, 10, all.pairs(nameOurs, nameSigned, spacing)),
 		bars.Judge("transfers-comet-kvstore", "CometBFT v0.38.26 kvstore, no signatures", "ns", 2.5, 3, all.pairs(nameOurs, nameKVStore, spacing)),
 	}
+	list = append(list, bars.Judge("four-validators-comet-kvstore", "four of CometBFT v0.38.26, no signatures", "ns", 3, 4, all.pairs(nameFour, namePeers4, spacing)))
 	flooded, slow := append(all.of(nameOurs, false), all.of(nameAgain, false)...), all.of(nameOurs, true)
 	answers := func(r *outcome) float64 { return milliseconds(r.Answer.P99) }
 	list = append(list,
