@@ -31,6 +31,13 @@ const turnLooks = 2 * turnItems
 // deliverWaiting hands out messages that waited, within what the transactions left of the
 // block's space: their origins in turn, of each one receiver (resolution 11.21; package
 // mailbox). What is delivered was paid for by the run that sent it.
+//
+// It ends: each pass is a turn or the end, and there are at most mailbox_block_receivers of
+// them, at most mailbox_block_items messages, and no more turns in a row without a message
+// than the ring has origins. It is fair by who paid: a turn is of one origin and ends after
+// turnItems messages, so somebody with a million of them waiting delays another by four
+// messages a round. What a turn looks at is bounded as well (turnLooks), whether or not any
+// of it can be delivered.
 func (b *block) deliverWaiting() error {
 	p := &b.in.Params.Actor
 	if err := mailbox.Wake(b.state, b.in.Height, p.MailboxBlockReceivers/turnsPerWake); err != nil {
@@ -229,7 +236,7 @@ func (b *block) deliverNext(to chain.Address) (at chain.Height, senders uint64, 
 		return b.in.Height + 1, 0, false, fault("read a mailbox", err)
 	}
 	if at, err = b.actors.ReadyAt(b.state, it); err != nil {
-		return 0, 0, false, fault("read ledger of "+to.String(), err)
+		return 0, 0, false, fault("read the quota of "+to.String(), err)
 	}
 	if at > b.in.Height {
 		senders, err = mailbox.Pass(b.state, to)

@@ -133,7 +133,7 @@ func (b *block) complete(tx *chain.Tx, ins chain.Instruction, nonce uint64) erro
 	}
 	l, err := actor.ReadQuota(b.state, *tx.To)
 	if err != nil {
-		return &Fault{"read ledger of " + tx.To.String(), err}
+		return &Fault{"read the quota of " + tx.To.String(), err}
 	}
 	left := l.Left(&p.Actor, b.in.Height) + p.Intrinsic.Of(ins.WithCode(true)).Cycles
 	tx.CyclesLimit = min(tx.CyclesLimit, left)

@@ -58,6 +58,11 @@ func (b *block) firingID(kind string, id timers.ID) chain.Hash {
 // agents for their bids, chooses who fires within the lane's share of the target,
 // and reserves their limits, so that what is left over is there for the lanes
 // after.
+//
+// It is a greedy fill in the order of timers.Ready, whose rank does not change while a timer
+// waits (ADR 41): a timer that finds no room keeps its place, and one that has waited for
+// long is the first whatever others bid, for whom askAgents leaves room (ADR 127). At most
+// candidates_per_block timers are looked at, whatever is due.
 func (b *block) selectTimers() error {
 	c := b.clock()
 	head, err := timers.Advance(b.state, c)
@@ -326,6 +331,10 @@ func (b *block) fireMore() error {
 
 // fire runs one timer. One that a transaction of the block cancelled or moved has
 // lost its turn, and one whose receiver has no cycles left in this block waits.
+//
+// Money: the escrow was filled with the cost of all of its limits at the price it bid when
+// it was chosen. Of that the fee is what it used, at the base fee and its tip, so at most
+// the escrow; the rest, and the deposit for its record, goes back to the actor.
 func (b *block) fire(d *firing) error {
 	if d.held != nil {
 		if err := b.giveBack(d.held); err != nil {

@@ -47,7 +47,7 @@ func (s *Steps) Reserved() chain.Usage { return s.b.forTimers }
 func (s *Steps) LeftOf(a chain.Address) (chain.Cycles, error) {
 	l, err := actor.ReadQuota(s.b.state, a)
 	if err != nil {
-		return 0, &Fault{"read ledger of " + a.String(), err}
+		return 0, &Fault{"read the quota of " + a.String(), err}
 	}
 	return l.Left(&s.b.in.Params.Actor, s.b.in.Height), nil
 }

@@ -118,12 +118,12 @@ func (b *block) Target(tx *chain.Tx) (fees.Target, error) {
 func (b *block) judgeActor(ins chain.Instruction, tx *chain.VerifiedTx) error {
 	l, err := actor.ReadQuota(b.state, *tx.Tx.To)
 	if err != nil {
-		return &Fault{"read ledger of " + tx.Tx.To.String(), err}
+		return &Fault{"read the quota of " + tx.Tx.To.String(), err}
 	}
 	need := b.in.Params.Intrinsic.Of(ins)
 	left := l.Left(&b.in.Params.Actor, b.in.Height)
 	if tx.Tx.CyclesLimit-need.Cycles > left-min(left, b.reserved) {
-		return fmt.Errorf("%w: %d cycles left, %d of them promised", ErrActorBusy, left, b.reserved)
+		return fmt.Errorf("%w: %d cycles left, %d of them reserved", ErrActorBusy, left, b.reserved)
 	}
 	return nil
 }

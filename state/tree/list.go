@@ -146,6 +146,8 @@ func sameNibbles(a, b listKey) int { return bits.LeadingZeros64(uint64(a^b)) / 4
 const listBatch = 64
 
 // hashLists fills in the digests of the nodes from begin to end, whose children have theirs.
+// Each goroutine writes digests and sizes of a range of its own, and reads those of the next
+// generation, which goroutines wrote that have ended.
 func (l *listShape) hashLists(workers, begin, end int) {
 	if workers = min(workers, (end-begin)/(4*listBatch)); workers < 2 {
 		new(listScratch).hashRange(l, begin, end)
@@ -159,7 +161,8 @@ func (l *listShape) hashLists(workers, begin, end int) {
 	running.Wait()
 }
 
-// listScratch is what one goroutine hashes with.
+// listScratch is what one goroutine hashes with. Its size follows listBatch and the longest
+// item, not the list.
 type listScratch struct {
 	encoded []byte
 	ends    [listBatch]int

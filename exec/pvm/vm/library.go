@@ -197,7 +197,7 @@ func (m *Machine) importKept(def ModuleDef) (*Module, error) {
 }
 
 // markKept marks everything that the loaded modules hold. Measurements do not visit
-// it, its identity is settled, and what a call changes of it is noted so that
+// it, its identity is fixed, and what a call changes of it is noted so that
 // Reset can take it back.
 func (m *Machine) markKept() error {
 	t := &tracer{epoch: kept}
