@@ -63,6 +63,16 @@ func TestEverythingIsCounted(t *testing.T) {
 	if r.Inclusion.P50 <= 0 || r.Inclusion.P50 > r.Inclusion.P99 || r.Answer.N == 0 {
 		t.Errorf("latencies %+v, answers %+v", r.Inclusion, r.Answer)
 	}
+	sum := 0
+	for _, m := range r.Moments {
+		sum += m.Count
+		if m.Seen < 0 || m.Seen > 300*time.Millisecond || m.P99 > r.Inclusion.Max || m.P99 <= 0 {
+			t.Errorf("a block of the window: %+v", m)
+		}
+	}
+	if sum != r.InBlocks {
+		t.Errorf("blocks of the window have %d transactions, want %d", sum, r.InBlocks)
+	}
 	if r.PeakBytes == 0 {
 		t.Error("no memory of the process was seen")
 	}

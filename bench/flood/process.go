@@ -44,18 +44,27 @@ func processCPU(pid int) time.Duration {
 // peaksOfMemory returns the sum of the most resident bytes that each process has had.
 func peaksOfMemory(pids []int) (sum int64) {
 	for _, pid := range pids {
-		sum += peakMemory(pid)
+		sum += statusBytes(pid, "VmHWM:")
 	}
 	return sum
 }
 
-func peakMemory(pid int) int64 {
+// Memory returns the bytes that processes have resident now.
+func Memory(pids []int) (sum int64) {
+	for _, pid := range pids {
+		sum += statusBytes(pid, "VmRSS:")
+	}
+	return sum
+}
+
+// statusBytes reads a line of a process's status.
+func statusBytes(pid int, name string) int64 {
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
 		return 0
 	}
 	for line := range strings.Lines(string(b)) {
-		if text, ok := strings.CutPrefix(line, "VmHWM:"); ok {
+		if text, ok := strings.CutPrefix(line, name); ok {
 			kib, _ := strconv.ParseInt(strings.Fields(text)[0], 10, 64)
 			return kib << 10
 		}

@@ -29,6 +29,15 @@ type Result struct {
 
 	Inclusion Quantiles // from due or written to block seen, of the transactions of Blocks
 	Answer    Quantiles // from written to answer, of the requests of the window
+
+	Moments []Moment `json:"-"` // the blocks that Blocks counts
+}
+
+// Moment is one block of a run.
+type Moment struct {
+	Seen  time.Duration // since the window began
+	Count int
+	P99   time.Duration // from due or written to block seen, of its transactions
 }
 
 // Quantiles of a list of durations.
@@ -130,6 +139,7 @@ type contents struct {
 	from    uint64 // first and last height whose latencies count
 	to      uint64
 	waits   []time.Duration
+	moments []Moment
 	twice   int
 	strange int
 	scratch []ID
@@ -164,6 +174,7 @@ func (c *contents) read(conn *Conn, b *Block) (err error) {
 	if len(c.scratch) != b.Count {
 		return fmt.Errorf("%d transactions, %d by its header: %w", len(c.scratch), b.Count, ErrAccounts)
 	}
+	counted, before := b.Height >= c.from && b.Height <= c.to, len(c.waits)
 	for _, id := range c.scratch {
 		due, sent := c.due[id]
 		switch {
@@ -176,14 +187,18 @@ func (c *contents) read(conn *Conn, b *Block) (err error) {
 		}
 		c.due[id] = found
 		c.found++
-		if b.Height >= c.from && b.Height <= c.to {
+		if counted {
 			c.waits = append(c.waits, b.Seen-due)
 		}
+	}
+	if counted {
+		of := quantiles(c.waits[before:]) // sorted in place, which the whole is later anyway
+		c.moments = append(c.moments, Moment{Seen: b.Seen - c.run.cfg.Warm, Count: b.Count, P99: of.P99})
 	}
 	return nil
 }
 
 func (c *contents) into(result *Result) {
 	result.Included, result.Twice, result.Strange = c.found, c.twice, c.strange
-	result.Inclusion = quantiles(c.waits)
+	result.Inclusion, result.Moments = quantiles(c.waits), c.moments
 }

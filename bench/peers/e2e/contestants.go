@@ -172,6 +172,9 @@ func runOnce(ctx context.Context, o *options, c *contestant, dir string, rate fl
 	if s.admin != "" {
 		cfg.During = inside.watch
 	}
+	if o.prints != nil {
+		o.prints.server, cfg.During = s, both(inside.watch, o.prints.watch)
+	}
 	result, err := flood.Run(ctx, cfg, speaker, load)
 	if err != nil {
 		return r, err

@@ -155,3 +155,33 @@ func TestInside(t *testing.T) {
 		t.Errorf("busiest owner %v us, want 10", r.serial())
 	}
 }
+
+func TestLongBars(t *testing.T) {
+	var r outcome
+	var prints []footprint
+	for i := range 100 { // ten minutes in steps of six seconds: half the rate and thrice the disk from the middle on
+		at := time.Duration(i) * 6 * time.Second
+		m := flood.Moment{Seen: at, Count: 600, P99: 100 * time.Millisecond}
+		f := footprint{at: at, memory: 1000, disk: int64(i) * 600_000}
+		if i >= 50 {
+			m.Count, f.disk = 300, 50*600_000+int64(i-50)*900_000
+		}
+		r.Moments, prints = append(r.Moments, m), append(prints, f)
+	}
+	early := partOf(&r, prints, 10*time.Minute, earlyFrom, earlyUntil)
+	late := partOf(&r, prints, 10*time.Minute, lateFrom, 1)
+	want := map[string]string{
+		"long-rate-drift": bars.VerdictShort, "long-p99-growth": bars.VerdictOK, "long-memory-growth": bars.VerdictOK, "long-disk-growth": bars.VerdictShort,
+	}
+	for _, b := range longBars(early, late) {
+		if b.Verdict != want[b.Name] {
+			t.Errorf("%s: want %s", b.Line(), want[b.Name])
+		}
+	}
+	if early.perSecond < 95 || early.perSecond > 105 || late.bytesOnDisk/early.bytesOnDisk < 2.9 {
+		t.Errorf("early %+v, late %+v", early, late)
+	}
+	if (partOf(&r, nil, 10*time.Minute, 0, 1) != part{}) {
+		t.Error("a run that nobody looked at has figures")
+	}
+}

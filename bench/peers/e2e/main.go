@@ -38,6 +38,8 @@ type options struct {
 	out      string
 	keep     bool
 	paced    bool
+	long     time.Duration
+	prints   *footprints // of the run in progress; nil where nobody asks
 }
 
 func main() {
@@ -71,6 +73,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	flags.StringVar(&o.profiles, "profile", "", "folder for profiles of ours: processor time and allocations of a part of the window")
 	flags.StringVar(&o.out, "out", filepath.Join(o.root, "bench", "out"), "folder of the JSON file; empty writes none")
 	flags.BoolVar(&o.keep, "keep", false, "keep the data folders")
+	flags.DurationVar(&o.long, "long", 0, "instead of rounds: run ours at half of its rate for so long, such as 10m, and hold the end against the beginning")
 	if err := flags.Parse(args); err != nil {
 		return 2
 	}
@@ -80,7 +83,12 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintln(stderr, err)
 		return 2
 	}
-	if err := measure(ctx, &o, field, stdout); err != nil {
+	if o.long > 0 {
+		err = long(ctx, &o, stdout)
+	} else {
+		err = measure(ctx, &o, field, stdout)
+	}
+	if err != nil {
 		fmt.Fprintln(stderr, "e2e:", err)
 		return 1
 	}
