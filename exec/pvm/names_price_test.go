@@ -85,6 +85,8 @@ func TestLongTextsArePaid(t *testing.T) {
 		{"import re\np = re.compile('(?:a|' + '()' * 2000 + 'b)')\n", "p.split('a')", 1_990 * 6 * costs.Dynamic.Element},
 		{"class A: pass\nA.__match_args__ = tuple(['a%d' % i for i in range(1000)])\n", "match A():\n        case A(" + strings.Repeat("_,", 1000) + "): pass", 990 * costs.Dynamic.DictOp},
 		{"d = {i: i for i in range(1000)}\n", "match d:\n        case {" + numbered(1000) + "}: pass", 990 * 3 * costs.Dynamic.DictOp},
+		{"t, u = [], []\nfor i in range(150): t, u = [t], [u]\n", "t == u", 150 * (costs.Dynamic.Element + costs.Dynamic.DictOp)},
+		{"S = ['a%d' % i for i in range(2000)]\n", "type('T', (), {'__slots__': S})", 2000 * (costs.Dynamic.Element + costs.Dynamic.NativeCall)},
 		{"class S(str): pass\ns = S('\\u00e9' * 2000)\n", "str(s) in {}", 4000 * costs.Dynamic.Char},
 		{"s = '\\u00e9' * 2000\n", "s == '\\u00e8'", 4000 * costs.Dynamic.Char},
 	} {

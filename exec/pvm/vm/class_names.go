@@ -91,6 +91,7 @@ func (m *Machine) makeSlots(c *Class, slots Value) error {
 			return m.Raise(m.rt.classes.TypeError, "__slots__ items must be strings, not '%s'", m.typeName(item))
 		}
 		m.ChargeEach(len(s.s), m.dyn.Char)
+		m.Charge(m.dyn.NativeCall) // for its member
 		if !identifier(s.s) {
 			return m.Raise(m.rt.classes.TypeError, "__slots__ must be identifiers")
 		}

@@ -46,12 +46,14 @@ func (m *Machine) containerCompare(op CompareOp, a, b Value) (Value, bool, error
 }
 
 // compareItems compares sequences item by item; both are read anew after each
-// comparison, as it may change them.
+// comparison, as it may change them. Each comparison pays for its own level, as those
+// of nested sequences are many and have next to no items.
 func (m *Machine) compareItems(op CompareOp, a, b func() []Value) (Value, error) {
 	if err := m.Enter(); err != nil {
 		return unbound, err
 	}
 	defer m.Exit()
+	m.Charge(m.dyn.DictOp)
 	for i := 0; ; i++ {
 		x, y := a(), b()
 		if i >= len(x) || i >= len(y) {
