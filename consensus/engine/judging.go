@@ -9,8 +9,8 @@ import (
 	"github.com/cowboy-foundation/cowboy/consensus/simplex"
 )
 
-// lore is what judging asks of the machine. It is a [simplex.Machine], or a test's.
-type lore interface {
+// finality is what judging asks of the machine: what is final. It is a [simplex.Machine], or a test's.
+type finality interface {
 	Floor() simplex.Floor
 	Knows(v chain.View, k simplex.Kind) bool
 }
@@ -22,7 +22,7 @@ type lore interface {
 type judging struct {
 	cfg     *Config
 	stats   *Stats
-	machine lore
+	machine finality
 	blocks  *blocks
 	shards  *sharding
 	backlog func() int // of blocks that came and are not executed or durable

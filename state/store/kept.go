@@ -68,17 +68,17 @@ func (k *kept) giveUp(reason error) {
 	}
 }
 
-// nursery knows the pending versions, so that their records can be taken back
+// pendingVersions knows the pending versions, so that their records can be taken back
 // when they are dropped. It does not keep them alive: a version that nobody
 // holds any more is an orphan. It is not part of the store, because what waits for
 // versions to be dropped must not hold one through it.
-type nursery struct {
+type pendingVersions struct {
 	mu      sync.Mutex
 	parents map[*tree.Image]*Version // of pending versions, by image
 	orphans []*tree.Image
 }
 
-func (n *nursery) add(image *tree.Image, parent *Version) {
+func (n *pendingVersions) add(image *tree.Image, parent *Version) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.parents == nil {
@@ -88,14 +88,14 @@ func (n *nursery) add(image *tree.Image, parent *Version) {
 }
 
 // remove forgets a version that was committed.
-func (n *nursery) remove(image *tree.Image) {
+func (n *pendingVersions) remove(image *tree.Image) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	delete(n.parents, image)
 }
 
 // clear forgets all, when the store is closed.
-func (n *nursery) clear() {
+func (n *pendingVersions) clear() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.parents, n.orphans = nil, nil
@@ -103,7 +103,7 @@ func (n *nursery) clear() {
 
 // orphan is called when the garbage collector found that nobody holds the
 // version of image.
-func (n *nursery) orphan(image *tree.Image) {
+func (n *pendingVersions) orphan(image *tree.Image) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if _, ok := n.parents[image]; ok {
@@ -113,7 +113,7 @@ func (n *nursery) orphan(image *tree.Image) {
 
 // takeOrphans removes the orphans and returns their images. The children of a
 // version come before it, because they keep it from being one.
-func (n *nursery) takeOrphans() []*tree.Image {
+func (n *pendingVersions) takeOrphans() []*tree.Image {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if len(n.orphans) == 0 {
@@ -132,7 +132,7 @@ func (n *nursery) takeOrphans() []*tree.Image {
 
 // takeChildren removes the pending versions that hang on k and returns their
 // images.
-func (n *nursery) takeChildren(k *kept) []*tree.Image {
+func (n *pendingVersions) takeChildren(k *kept) []*tree.Image {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	images, _ := hanging(n.parents, k)
@@ -182,7 +182,7 @@ func hanging(parents map[*tree.Image]*Version, k *kept) (images []*tree.Image, s
 // one, until a rebuild makes another.
 type generation struct {
 	forest  *tree.Forest
-	pending nursery
+	pending pendingVersions
 }
 
 func newGeneration(o *Options) *generation {

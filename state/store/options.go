@@ -90,7 +90,7 @@ func (o *Options) Check() error {
 //   - The newest format writes sync marks into the log, by which damage in the
 //     middle of it is told from a torn end.
 func (s *Store) pebble() *pebble.Options {
-	o, log := &s.opts, journalist{s.opts.Log, s.stop}
+	o, log := &s.opts, pebbleLog{s.opts.Log, s.stop}
 	po := &pebble.Options{
 		CacheSize:          o.CacheBytes,
 		FS:                 gate{orderedNames{o.FS}, s.stop},
@@ -127,15 +127,15 @@ func (s *Store) pebble() *pebble.Options {
 	return po
 }
 
-// journalist passes pebble's messages on.
-type journalist struct {
+// pebbleLog passes pebble's messages on.
+type pebbleLog struct {
 	log  *slog.Logger
 	stop *stop
 }
 
-func (journalist) Infof(string, ...any) {}
+func (pebbleLog) Infof(string, ...any) {}
 
-func (j journalist) Errorf(format string, args ...any) {
+func (j pebbleLog) Errorf(format string, args ...any) {
 	if j.log != nil {
 		j.log.Error("database", "message", fmt.Sprintf(format, args...))
 	}
@@ -145,7 +145,7 @@ func (j journalist) Errorf(format string, args ...any) {
 // order; going on could show as final what is not on disk. That ends the store,
 // and freezes the goroutine: whoever waits for it does so in stop.wait. Without
 // an error among the arguments it is about a mistake in the program.
-func (j journalist) Fatalf(format string, args ...any) {
+func (j pebbleLog) Fatalf(format string, args ...any) {
 	message := fmt.Sprintf(format, args...)
 	if j.log != nil {
 		j.log.Error("database stopped", "message", message)
