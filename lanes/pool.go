@@ -227,8 +227,9 @@ func (h *shard) checkAndAdd(o *offer, at account, holdsAll bool) (outcome, error
 		return outcome{}, &NonceTooLowError{Got: o.Tx.Tx.Nonce, Want: at.Nonce}
 	case o.Err != nil:
 		return outcome{}, o.Err
-	case o.Cost > at.Spendable:
-		return outcome{}, &fees.FundsError{Need: o.Cost, Spendable: at.Spendable}
+	}
+	if err := (fees.Standing{Spendable: at.Spendable}).Covers(o.Cost); err != nil {
+		return outcome{}, err
 	}
 	return h.add(o, at, holdsAll)
 }

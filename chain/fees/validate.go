@@ -195,10 +195,7 @@ func CheckSender(tx *chain.Tx, base chain.FeePair, nonce uint64, spendable chain
 	if err != nil {
 		return err
 	}
-	if need > spendable {
-		return &FundsError{need, spendable}
-	}
-	return nil
+	return Standing{Nonce: nonce, Spendable: spendable}.Covers(need)
 }
 
 // Spendable returns what an account may spend in the block at height h: its

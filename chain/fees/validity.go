@@ -21,6 +21,14 @@ type Standing struct {
 	Spendable chain.Wei
 }
 
+// Covers says whether the sender can pay so much: nil or a [*FundsError].
+func (s Standing) Covers(need chain.Wei) error {
+	if need > s.Spendable {
+		return &FundsError{Need: need, Spendable: s.Spendable}
+	}
+	return nil
+}
+
 // Target is an account that a transaction names which may be a message.
 type Target struct {
 	HasCode  bool

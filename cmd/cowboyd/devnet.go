@@ -142,6 +142,7 @@ func (c *devnetCommand) Run(ctx context.Context, log *slog.Logger) error {
 	if cfg.Passphrase = seal.Passphrase; !c.given() {
 		cfg.Passphrase = once(c.source(false))
 	}
+	limitHeap(cfg.StateMemory, log)
 	n, err := node.Open(cfg, genesis, log)
 	if err != nil {
 		return err
@@ -228,6 +229,7 @@ func (c *runCommand) Run(ctx context.Context, log *slog.Logger) error {
 			return err
 		}
 	}
+	limitHeap(cfg.StateMemory, log)
 	n, err := node.Open(cfg, genesis, log)
 	if err != nil {
 		return err
