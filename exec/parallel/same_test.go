@@ -17,6 +17,8 @@ import (
 	"github.com/cowboy-foundation/cowboy/chain/params"
 	"github.com/cowboy-foundation/cowboy/exec"
 	"github.com/cowboy-foundation/cowboy/exec/actor"
+	"github.com/cowboy-foundation/cowboy/exec/entitlements"
+	"github.com/cowboy-foundation/cowboy/exec/governance"
 	"github.com/cowboy-foundation/cowboy/exec/parallel"
 	"github.com/cowboy-foundation/cowboy/exec/pvm"
 	"github.com/cowboy-foundation/cowboy/exec/token"
@@ -71,6 +73,9 @@ type world struct {
 	actors []chain.Address
 	tokens []token.ID
 	salt   byte
+
+	lawyers   bool // much is done with rights
+	proposals []chain.Hash
 }
 
 func (w *world) anyone() chain.Address {
@@ -84,6 +89,9 @@ func (w *world) anyone() chain.Address {
 func (w *world) tx(from chain.Address) *chain.VerifiedTx {
 	if w.rng.IntN(20) == 0 {
 		return w.deploy(from)
+	}
+	if w.lawyers && w.rng.IntN(3) == 0 {
+		return w.rights()
 	}
 	switch w.rng.IntN(12) {
 	case 0:
@@ -184,6 +192,11 @@ func (w *world) limits() *params.Params {
 	if w.rng.IntN(2) == 0 {
 		p.Actor.EnforceHoldBalance = false
 	}
+	for i := range users {
+		p.Governance.Members = append(p.Governance.Members, user(i))
+	}
+	p.Governance.Seats, p.Governance.Threshold = users, 1
+	p.Governance.TimelockBlocks, p.Governance.EmergencyTimelockBlocks = 1, 0
 	if w.rng.IntN(2) == 0 {
 		p.CyclesTarget, p.CyclesCap = 1_200_000, 1_600_000
 	}
@@ -206,7 +219,7 @@ func TestSameAsSequential(t *testing.T) {
 		chain.CodeName(chain.CodeOK), chain.CodeName(chain.CodeReverted), chain.CodeName(chain.CodeCyclesExhausted), chain.CodeName(chain.CodeNoHandler),
 		exec.ErrLaneFull.Error(), exec.ErrActorBusy.Error(), "waited", "fired",
 		"left out: " + exec.ErrLaneFull.Error(), "left out: " + exec.ErrActorBusy.Error(),
-		"ended in time",
+		"ended in time", "event " + entitlements.EventGranted, "event " + governance.EventExecuted, "event token_create", "event token_transfer",
 	} {
 		if met[what] == 0 {
 			t.Errorf("no chain met %q", what)
@@ -224,6 +237,9 @@ func (m meetings) add(r exec.Result, err error) {
 		}
 	}
 	for i := range r.Receipts {
+		for _, e := range r.Receipts[i].Events {
+			m["event "+e.Name]++
+		}
 		if r.Receipts[i].Fee == 0 {
 			m["waited"]++
 		}
@@ -238,10 +254,15 @@ func (m meetings) add(r exec.Result, err error) {
 }
 
 func sameChain(t *testing.T, seed uint64, pool []*pvm.Engine, met meetings) {
-	w := &world{rng: rand.New(rand.NewPCG(seed, 11)), nonces: map[chain.Address]uint64{}}
+	w := &world{rng: rand.New(rand.NewPCG(seed, 11)), nonces: map[chain.Address]uint64{}, lawyers: seed%4 > 1}
 	p, m, list := w.limits(), newState(), ways(t, pool[1:], seed)
 	for h := chain.Height(1); h <= 5; h++ {
 		var txs []*chain.VerifiedTx
+		if w.lawyers {
+			for range 3 + w.rng.IntN(8) {
+				txs = append(txs, w.decision())
+			}
+		}
 		if h == 1 {
 			for i := range users {
 				txs = append(txs, w.deploy(user(i)))
@@ -275,6 +296,7 @@ func sameChain(t *testing.T, seed uint64, pool []*pvm.Engine, met meetings) {
 		for i := range users {
 			w.nonces[user(i)] = m.Accounts[user(i)].Nonce
 		}
+		w.reread(t, m)
 	}
 	for _, x := range list {
 		s := x.Stats()

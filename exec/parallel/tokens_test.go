@@ -30,6 +30,7 @@ func (w *world) instruct(from chain.Address) *chain.VerifiedTx {
 		b := cbor.AppendText(cbor.AppendUint(cbor.AppendArray(nil, 7), chain.OpTokenCreate), "Token")
 		b = cbor.AppendUint(cbor.AppendUint(cbor.AppendText(b, "T"), 0), 1000)
 		tx.Payload = token.AppendAddress(cbor.AppendNull(b), hooks)
+		tx.CyclesLimit, tx.CellsLimit = tx.CyclesLimit+100_000, tx.CellsLimit+4000
 		return verified(tx, from)
 	}
 	id := w.tokens[w.rng.IntN(len(w.tokens))]
