@@ -87,13 +87,45 @@ func crashModel(t *testing.T, seed uint64, blocks int) *chainOf {
 	return &c
 }
 
+// commitCrashBlock commits a block while the next two are built on it, as the ledger does
+// (ADR 180): they are given up, whatever becomes of the commit.
 func commitCrashBlock(s *Store, seed uint64, h chain.Height) error {
 	delta, rec := crashBlock(seed, h)
 	v, err := s.Head().Apply(delta)
 	if err != nil {
 		return err
 	}
-	return s.Commit(v, rec)
+	var building sync.WaitGroup
+	var errBuild error
+	building.Go(func() { errBuild = buildCrashBlocks(v, seed, h+1, h+2) })
+	err = s.Commit(v, rec)
+	building.Wait()
+	if errBuild != nil {
+		return fmt.Errorf("build beside a commit that ended with %w: %w", err, errBuild)
+	}
+	return err
+}
+
+// buildCrashBlocks builds blocks on a version and reads what they wrote.
+func buildCrashBlocks(v *Version, seed uint64, heights ...chain.Height) error {
+	for _, h := range heights {
+		delta, _ := crashBlock(seed, h)
+		next, err := v.Apply(delta)
+		if err != nil {
+			return err
+		}
+		for _, c := range delta.Accounts() {
+			a, exists, err := next.Account(c.Address)
+			if err != nil {
+				return err
+			}
+			if c.Account != nil && (a.Nonce != c.Account.Nonce || a.Balance != c.Account.Balance) {
+				return fmt.Errorf("account %s of block %d is %+v, %v, and was written as %+v", c.Address, h, a, exists, *c.Account)
+			}
+		}
+		v = next
+	}
+	return nil
 }
 
 // crashImageOf is a disk as a power cut left it.
