@@ -43,8 +43,8 @@ func contestants() []contestant {
 	return []contestant{
 		ours, again,
 		{name: nameGeth, batch: 50, accounts: 500, limit: 20_000, stock: 15_000, start: startGeth, load: loadGeth},
-		{name: nameSigned, batch: 200, accounts: 500, limit: 60_000, stock: 30_000, start: startComet("signed", 1), load: loadComet(true)},
-		{name: nameKVStore, batch: 200, accounts: 500, limit: 60_000, stock: 70_000, start: startComet("kvstore", 1), load: loadComet(false)},
+		{name: nameSigned, batch: 200, accounts: 500, limit: 15_000, stock: 30_000, start: startComet("signed", 1), load: loadComet(true)},
+		{name: nameKVStore, batch: 200, accounts: 500, limit: 15_000, stock: 70_000, start: startComet("kvstore", 1), load: loadComet(false)},
 		{name: nameFour, batch: flood.CowboyBatch, accounts: 1000, limit: 30_000, stock: 40_000, start: startFour, load: loadCowboy},
 		{name: namePeers4, batch: 200, accounts: 500, limit: 30_000, stock: 40_000, start: startComet("kvstore", 4), load: loadComet(false)},
 	}
