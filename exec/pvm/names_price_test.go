@@ -51,7 +51,7 @@ func TestLongTextsArePaid(t *testing.T) {
 		{"A = type('A', (), {'__slots__': ['a%d' % i for i in range(2000)]})\nclass B(A): __slots__ = ()\nclass C(A): __slots__ = ()\nx = B()\n", "x.__class__ = C; x.__class__ = B", 0},
 		{"A = type('A', (), {'__slots__': ['a%d' % i for i in range(2000)]})\n", "type('B', (A,), {'__slots__': 'x'})", 2000 / costs.Work.TokenBytes},
 		{"T = (1,) * 2000\n", "try: type('B', T, {})\n    except TypeError: pass", 2000 * costs.Dynamic.NativeCall},
-		{"f = lambda *a: None\nT = (1,) * 2000\nfor i in range(50): f = staticmethod(f)\n", "f(*T)", 50 * 2000 * costs.Dynamic.Element},
+		{"f = lambda *a: None\nT = (1,) * 2000\nfor i in range(50): f = staticmethod(f)\n", "f(*T)", 50 * 2000 * 2 * costs.Dynamic.Element},
 		{"class A: pass\nfor i in range(40): setattr(A, '%0900d' % i, i)\n", "A.__dict__", 40 * 900 / costs.Work.TokenBytes},
 		{"def f(**kw): pass\nK = {'a%d' % i: i for i in range(500)}\n", "f(**K)", 500 * 3 * costs.Dynamic.DictOp},
 		{"b = bytearray(64 * 1024)\n", "b.copy()", 64 << 10 / costs.Work.RoomBytes},
@@ -89,6 +89,12 @@ func TestLongTextsArePaid(t *testing.T) {
 		{"S = ['a%d' % i for i in range(2000)]\n", "type('T', (), {'__slots__': S})", 2000 * (costs.Dynamic.Element + costs.Dynamic.NativeCall)},
 		{"class S(str): pass\ns = S('\\u00e9' * 2000)\n", "str(s) in {}", 4000 * costs.Dynamic.Char},
 		{"s = '\\u00e9' * 2000\n", "s == '\\u00e8'", 4000 * costs.Dynamic.Char},
+		{"e = ValueError(*range(2000))\n", "e.args", 2000 * costs.Dynamic.Element},
+		{"s, T = '{}' * 1000, (1,) * 1000\n", "s.format(*T)", 1000 * (costs.Dynamic.Step + 3*costs.Dynamic.Char)},
+		{"from itertools import groupby\nT = tuple(range(1000))\n", "list(groupby(T))", 1000 * (costs.Dynamic.NativeCall + 2*costs.Dynamic.Step)},
+		{"import string\ns = '{}' * 1000\n", "list(string.Formatter().parse(s))", 1000 * (costs.Dynamic.NativeCall + 4*costs.Dynamic.Char)},
+		{"class A: pass\ndef made():\n    a = A()\n" + attributes(60) + "    return a\nL = [made() for i in range(9)]\n", "L.pop().__dict__", 60 * costs.Dynamic.DictOp},
+		{"L = ['ab'] * 1000\n", "dict(L)", 1000 * 2 * costs.Dynamic.NativeCall},
 	} {
 		src := "NAME = 'x' * 320000\n" + tt.setup + "def once():\n    " + tt.body + "\ndef never():\n    if NAME: return\n    " + tt.body + "\n"
 		p, err := pvm.Compile([]byte(src), "x.py", pvm.DefaultLimits())
@@ -119,6 +125,15 @@ func TestLongTextsArePaid(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+}
+
+// attributes are statements that set n attributes of a.
+func attributes(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "    a.f%d = 1\n", i)
+	}
+	return b.String()
 }
 
 // numbered are n keys of a mapping pattern.

@@ -28,6 +28,7 @@ func formatterParser(m *vm.Machine, a vm.Args) (vm.Value, error) {
 		if err != nil || !more {
 			return vm.None, false, formatError(m, err)
 		}
+		m.Charge(m.Prices().NativeCall) // for a tuple and what is in it
 		chars(m, len(part.Literal)+len(part.Name)+len(part.Spec))
 		row := []vm.Value{m.NewStr(part.Literal), vm.None, vm.None, vm.None}
 		if part.Field {

@@ -68,6 +68,7 @@ func (t *iterModule) newGroupby(m *vm.Machine, a vm.Args) (*iterState, error) {
 
 // newGroup is the iterator over the items of the current key.
 func (t *iterModule) newGroup(m *vm.Machine, g *grouping) vm.Value {
+	m.Charge(m.Prices().NativeCall) // for its iterator
 	key := g.target
 	s := &iterState{roots: func(visit func(vm.Value)) { visit(key); g.roots(visit) }}
 	g.group = s

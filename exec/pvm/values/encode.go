@@ -148,7 +148,7 @@ func shareable(v vm.Value) bool {
 // shared writes an object at its first place, and its number at all others.
 // Numbers are given in the order in which objects are finished.
 func (e *encoder) shared(v vm.Value, depth int) error {
-	e.m.Charge(e.m.Prices().DictOp)
+	e.m.Charge(2 * e.m.Prices().DictOp) // it is looked up, and numbered
 	n, ok := e.seen[v]
 	switch {
 	case n == unfinished:
@@ -182,6 +182,11 @@ func (e *encoder) unshared(v vm.Value, depth int) error {
 		}
 		return e.simple(byteFalse)
 	case vm.KindInt:
+		if n, ok := v.Int64(); ok && n >= 0 {
+			return e.head(majorUint, uint64(n))
+		} else if ok {
+			return e.head(majorNegative, uint64(^n))
+		}
 		n, _ := v.BigInt()
 		return e.integer(n)
 	case vm.KindFloat:
@@ -266,6 +271,7 @@ func (e *encoder) str(s string) error {
 }
 
 func (e *encoder) container(v vm.Value, depth int) error {
+	e.m.Charge(2 * e.m.Prices().Element) // for what keeps its parts
 	switch v.Kind() {
 	case vm.KindByteArray:
 		s, _ := e.m.BytesText(v)
@@ -333,16 +339,18 @@ func (e *encoder) array(v vm.Value, depth int) error {
 	if err := e.head(majorArray, uint64(len(items))); err != nil {
 		return err
 	}
-	return e.items(e.snapshot(items), depth)
-}
-
-// snapshot copies items and keeps them alive until the conversion ends.
-func (e *encoder) snapshot(items []vm.Value) []vm.Value {
 	e.m.ChargeEach(len(items), e.m.Prices().Element)
-	// Paid: by the line above.
-	items = slices.Clone(items)
-	e.m.Hold(e.m.NewTuple(items))
-	return items
+	mark := e.m.Hold(v)
+	if v.Kind() != vm.KindTuple && len(items) > 0 {
+		// Paid: by the element for each above.
+		items = slices.Clone(items)
+		e.m.Hold(e.m.NewTuple(items))
+	}
+	err := e.items(items, depth)
+	if err == nil {
+		e.m.Release(mark)
+	}
+	return err
 }
 
 func (e *encoder) items(items []vm.Value, depth int) error {
@@ -357,14 +365,18 @@ func (e *encoder) items(items []vm.Value, depth int) error {
 
 func (e *encoder) dict(v vm.Value, depth int) error {
 	d, _ := v.Dict()
+	if d.Len() == 0 {
+		return e.head(majorMap, 0)
+	}
 	keys, vals := e.m.DictItems(d)
-	e.m.Hold(e.m.NewTuple(keys))
+	mark := e.m.Hold(e.m.NewTuple(keys))
 	e.m.Hold(e.m.NewTuple(vals))
 	start := len(e.dst)
 	parts, err := e.pairs(keys, vals, depth)
 	if err != nil {
 		return err
 	}
+	e.m.Release(mark)
 	sorted, err := e.order(parts)
 	if err != nil || sorted || !e.p.Exact {
 		return err

@@ -138,6 +138,7 @@ func (a *Attrs) asDict(m *Machine) *Dict {
 	if a.kept {
 		m.noteAttrs(a)
 	}
+	m.ChargeEach(1+len(a.values), m.dyn.DictOp)
 	d := m.newDict()
 	if a.shape != nil && len(a.values) > 0 {
 		d.table.reserve(m, len(a.values))

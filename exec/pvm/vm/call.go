@@ -4,7 +4,11 @@ package vm
 // back to who called. Calls of Python code by Python code do not recurse in Go; natives
 // that call do, and count a level.
 
-import "github.com/cowboy-foundation/cowboy/exec/pvm/code"
+import (
+	"slices"
+
+	"github.com/cowboy-foundation/cowboy/exec/pvm/code"
+)
 
 // Call calls fn with positional arguments, from a native.
 func (m *Machine) Call(fn Value, args ...Value) (Value, error) {
@@ -35,8 +39,7 @@ func (m *Machine) CallArgs(fn Value, a Args) (Value, error) {
 				return unbound, err
 			}
 			m.payArguments(len(a.Values))
-			mark := len(m.temp)
-			m.temp = append(append(m.temp, fn), a.Values...)
+			mark := m.holdCall(fn, a.Values)
 			v, err := m.callOther(fn, a)
 			m.Release(mark)
 			m.Exit()
@@ -45,12 +48,24 @@ func (m *Machine) CallArgs(fn Value, a Args) (Value, error) {
 	}
 }
 
+// holdCall is Hold of a callable and its arguments. The room doubles: callables of callables
+// with many arguments would copy all of it again and again.
+func (m *Machine) holdCall(fn Value, args []Value) (mark int) {
+	mark = len(m.temp)
+	if more := 1 + len(args); mark+more > cap(m.temp) {
+		// Paid: by payArguments, or a few.
+		m.temp = slices.Grow(m.temp, mark+more)
+	}
+	m.temp = append(append(m.temp, fn), args...)
+	return mark
+}
+
 // payArguments charges for many arguments that a native hands on: each callable on the
 // way copies them, and is called for the price of one without any.
 func (m *Machine) payArguments(n int) {
 	if n*valueBytes >= largeBytes {
 		m.Alloc(n * valueBytes)
-		m.elements(n)
+		m.elements(2 * n) // for the callable, and for what natives hold
 	}
 }
 

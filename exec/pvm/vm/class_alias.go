@@ -111,7 +111,9 @@ func (rt *Runtime) defineAliases() {
 	rt.defineUnion()
 }
 
+// tupleOf is a tuple of a copy of items, an element each.
 func (m *Machine) tupleOf(items []Value) Value {
+	m.elements(len(items))
 	t := m.newTuple(append([]Value(nil), items...))
 	return Value{ref: &t.Object}
 }

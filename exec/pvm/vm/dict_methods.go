@@ -97,6 +97,7 @@ func (m *Machine) updatePairs(d *Dict, v Value) error {
 	return m.Each(v, func(item Value) error {
 		pair, ok := item.Items()
 		if !ok || item.ref.class != nil {
+			m.Charge(m.dyn.NativeCall) // for its iterator
 			it, err := m.Iter(item)
 			if err != nil {
 				if m.isRaised(err, m.rt.classes.TypeError) {

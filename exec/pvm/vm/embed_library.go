@@ -29,6 +29,7 @@ func (m *Machine) publicOf(names *Dict) Value {
 	defer m.Release(m.Hold(d.val()))
 	keys, values := m.dictItems(names)
 	m.ChargeEach(len(keys), m.dyn.DictOp)
+	d.table.reserve(m, len(keys))
 	// Paid: by the line above.
 	for i, k := range keys {
 		if s, ok := k.str(); ok && !internalName(s.s) {

@@ -68,6 +68,7 @@ func (m *Machine) markup(text string, f *fieldArgs, nesting int) (string, error)
 }
 
 func (m *Machine) markupField(p format.Part, f *fieldArgs, nesting int) (*Str, error) {
+	m.Charge(m.dyn.Step)
 	v, err := m.fieldValue(p.Name, f)
 	if err != nil {
 		return nil, err
