@@ -42,10 +42,10 @@ func newContest(t *testing.T, rng *rand.Rand) *contest {
 		values: map[chain.Address]map[state.StorageKey][]byte{},
 		plain:  &world{nodes: nodes{}, accounts: map[chain.Address]state.Account{}, root: state.EmptyRoot, forest: tree.NewForest(1, nil)},
 	}
-	c.plain.image = c.plain.forest.Empty()
+	c.plain.image = c.plain.forest.EmptyImage()
 	for _, workers := range []int{1, 2, 4, 16} {
 		f := tree.NewForest(workers, nil)
-		c.forests, c.images = append(c.forests, f), append(c.images, f.Empty())
+		c.forests, c.images = append(c.forests, f), append(c.images, f.EmptyImage())
 	}
 	return c
 }
@@ -217,7 +217,7 @@ func adversarial(t *testing.T, rng *rand.Rand) {
 	var forests []*tree.Forest
 	for _, workers := range []int{1, 2, 4, 16} {
 		f := tree.NewForest(workers, nil)
-		forests, images = append(forests, f), append(images, f.Empty())
+		forests, images = append(forests, f), append(images, f.EmptyImage())
 	}
 	for round := range 30 {
 		var part []tree.Loaded

@@ -170,7 +170,7 @@ func TestStateRootsAndProofs(t *testing.T) {
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(seed, 2))
 			w := &world{nodes: nodes{}, accounts: map[chain.Address]state.Account{}, root: state.EmptyRoot, forest: tree.NewForest(2, nil)}
-			w.image = w.forest.Empty()
+			w.image = w.forest.EmptyImage()
 			storage := map[chain.Address]map[state.StorageKey][]byte{}
 			for range 20 {
 				d := state.NewDelta()

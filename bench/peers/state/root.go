@@ -111,7 +111,7 @@ type ours struct {
 
 func newOurs(workers int) *ours {
 	f := store.NewForest(workers)
-	return &ours{forest: f, image: f.Empty()}
+	return &ours{forest: f, image: f.EmptyImage()}
 }
 
 // prepare takes back what only the last parent needed and takes up the next
