@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/pprof"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -42,6 +43,7 @@ func (n *Node) registry() *prometheus.Registry {
 	n.evidenceMetrics(counter, gauge)
 	r.MustRegister(newAlarmMetrics(n.alarms), newPartMetrics(n.restarts))
 	r.MustRegister(newStageMetrics(&n.engine.Stats))
+	n.ownerMetrics(r)
 	n.shardMetrics(counter)
 	n.budgetMetrics(counter, gauge)
 	if n.mesh != nil {
@@ -80,6 +82,21 @@ func (n *Node) ledgerMetrics(counter counterFunc, gauge gaugeFunc) {
 	execMetrics(s, counter)
 	counter("root_nanoseconds_total", "Time spent on state, transaction and receipt roots.", s.RootNanos.Load)
 	counter("commit_nanoseconds_total", "Time spent committing to disk.", s.CommitNanos.Load)
+}
+
+// ownerMetrics say how long each goroutine, of those through which every transaction
+// passes, was at work: the largest of them a transaction is what no number of cores makes
+// shorter.
+func (n *Node) ownerMetrics(r *prometheus.Registry) {
+	for owner, nanos := range map[string]*atomic.Uint64{
+		"ledger": &n.ledger.Stats.OwnerNanos, "disk": &n.ledger.Stats.CommitNanos,
+		"listeners": &n.fanOutNanos, "admission": &n.sigverify.Stats.AdmitNanos,
+	} {
+		r.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
+			Namespace: "cowboy", Name: "serial_seconds_total", ConstLabels: prometheus.Labels{"owner": owner},
+			Help: "Time that one goroutine after another cannot share: who builds and executes blocks, writes the disk, tells final blocks, admits batches in order.",
+		}, func() float64 { return float64(nanos.Load()) / 1e9 }))
+	}
 }
 
 // execMetrics splits the time of execution: all but committing and finishing is added

@@ -47,24 +47,26 @@ type Node struct {
 	votes     *journal.Journal
 	guard     *guard.Guard
 	evidence  *evidence
-	alarms    *alarms
-	restarts  *restarts // of parts that consensus can do without
-	epochs    *epoch.Schedule
-	sets      *beacon.Sets         // of all epochs on record
-	set       *beacon.ValidatorSet // of the epoch that runs
-	ledger    *ledger.Ledger
-	lanes     *lanes.Lanes
-	sigverify *sigverify.Pipeline
-	shards    *shards.Code // nil: too few validators for shards
-	engine    *engine.Engine
-	mesh      *mesh              // nil for a validator without others
-	states    *statesync.Server  // of checkpoints; nil without mesh
-	answers   *query.Source      // to readers
-	submitter *evidenceSubmitter // submits evidence
-	room      *room              // watches how near the state is to its limits
-	scrub     *scrub             // finds damaged blocks
-	mending   mending            // has them written again
-	submitted *submitted.Journal
+	// fanOutNanos is for how long final blocks were told to listeners.
+	fanOutNanos atomic.Uint64
+	alarms      *alarms
+	restarts    *restarts // of parts that consensus can do without
+	epochs      *epoch.Schedule
+	sets        *beacon.Sets         // of all epochs on record
+	set         *beacon.ValidatorSet // of the epoch that runs
+	ledger      *ledger.Ledger
+	lanes       *lanes.Lanes
+	sigverify   *sigverify.Pipeline
+	shards      *shards.Code // nil: too few validators for shards
+	engine      *engine.Engine
+	mesh        *mesh              // nil for a validator without others
+	states      *statesync.Server  // of checkpoints; nil without mesh
+	answers     *query.Source      // to readers
+	submitter   *evidenceSubmitter // submits evidence
+	room        *room              // watches how near the state is to its limits
+	scrub       *scrub             // finds damaged blocks
+	mending     mending            // has them written again
+	submitted   *submitted.Journal
 
 	rpcListener, adminListener net.Listener
 

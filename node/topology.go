@@ -203,6 +203,7 @@ func (n *Node) fanOut(ctx context.Context) error {
 			return ctx.Err()
 		case e = <-n.ledger.Events():
 		}
+		began := time.Now()
 		for _, l := range listeners {
 			if err := l.hear(ctx, e); err != nil {
 				if ctx.Err() != nil {
@@ -211,6 +212,7 @@ func (n *Node) fanOut(ctx context.Context) error {
 				return fmt.Errorf("%s: %w", l.name, err)
 			}
 		}
+		n.fanOutNanos.Add(uint64(time.Since(began)))
 	}
 }
 

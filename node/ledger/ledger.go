@@ -136,6 +136,7 @@ type Stats struct {
 	ClockWaits                             atomic.Uint64 // own proposals that had to wait for this node's clock to come up to their parent
 	PackNanos, ExecNanos, RootNanos        atomic.Uint64
 	CommitNanos                            atomic.Uint64
+	OwnerNanos                             atomic.Uint64 // that Run did not wait for requests
 
 	exec atomic.Pointer[parallel.Stats]
 }
@@ -286,7 +287,10 @@ func (l *Ledger) Run(ctx context.Context) error {
 		case <-ctx.Done():
 			return ctx.Err()
 		case do := <-l.requests:
-			if err := do(ctx); err != nil {
+			began := time.Now()
+			err := do(ctx)
+			l.Stats.OwnerNanos.Add(uint64(time.Since(began)))
+			if err != nil {
 				return fmt.Errorf("ledger: %w", err)
 			}
 		}
