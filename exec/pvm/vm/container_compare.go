@@ -119,6 +119,7 @@ func (m *Machine) compareSetLike(op CompareOp, a, b Value) (Value, bool, error) 
 		return unbound, true, err
 	}
 	defer m.Exit()
+	m.Charge(m.dyn.DictOp) // as compareItems
 	var is bool
 	var err error
 	switch op {
@@ -149,6 +150,7 @@ func (m *Machine) allIn(a, b Value) (bool, error) {
 	if ok && ok2 {
 		return m.subset(x, y)
 	}
+	m.Charge(2 * m.dyn.NativeCall) // for the iterator
 	it, _ := m.containerIter(a)
 	defer m.Release(m.Hold(it))
 	for {
@@ -183,6 +185,7 @@ func (m *Machine) subset(a, b *Set) (bool, error) {
 
 // rangeEqual compares ranges as sequences.
 func (m *Machine) rangeEqual(a, b *Range) (bool, error) {
+	m.Charge(m.dyn.DictOp) // as compareItems
 	eq, err := m.CompareBool(CompareEq, a.length, b.length)
 	if err != nil || !eq || a.length == SmallInt(0) {
 		return eq, err

@@ -175,6 +175,7 @@ func (m *Machine) dictEqual(a, b *Dict) (bool, error) {
 		return false, err
 	}
 	defer m.Exit()
+	m.Charge(m.dyn.DictOp) // as compareItems
 	for i := 0; i < len(a.table.entries); i++ {
 		e := a.table.entries[i]
 		if e.key.ref == nil {

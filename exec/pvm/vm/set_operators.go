@@ -124,11 +124,13 @@ func (m *Machine) setBinary(op Operator, a, b Value) (Value, bool, error) {
 	if leftView && left.how == iterValues || rightView && right.how == iterValues || !leftView && !rightView {
 		return unbound, false, nil
 	}
+	m.Charge(2 * m.dyn.NativeCall) // for a set of this side, and what goes through it
 	var err error
 	if x, err = m.setFrom(KindSet, a); err != nil {
 		return unbound, true, err
 	}
 	defer m.Release(m.Hold(x.val()))
+	m.Charge(2 * m.dyn.NativeCall) // likewise of that one
 	if y, err = m.setFrom(KindSet, b); err != nil {
 		return unbound, true, err
 	}
