@@ -206,7 +206,7 @@ class Deep:
     k = 1
     def mm(self):
         pass
-for _k in range(100):
+for _k in range(60):
     Deep = type('Deep%d' % _k, (Deep,), {})
 #### deep obj Deep
 deep = Deep()
