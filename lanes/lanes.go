@@ -38,6 +38,7 @@ type Lanes struct {
 	height  atomic.Uint64 // of the last head
 	epoch   atomic.Uint64 // likewise
 	ended   atomic.Bool
+	judged  *params.Params        // under which all that waits was judged last; of who calls Finalized
 	rooms   atomic.Pointer[rooms] // under the parameters that were asked for last
 	offers  sync.Pool             // of *[]offer, for who admits
 }
@@ -50,6 +51,7 @@ func New(cfg Config, params *params.Params, chainID uint64, head FinalizedHead) 
 	}
 	l := &Lanes{chainID: chainID, cfg: cfg, pool: pool, uses: newUses()}
 	l.params.Store(params)
+	l.judged = params
 	l.view.Store(&head.View)
 	l.epoch.Store(uint64(head.Epoch))
 	return l, nil
@@ -122,12 +124,15 @@ func (l *Lanes) Admit(ctx context.Context, txs []*chain.VerifiedTx) []error {
 // covers. No other transaction is looked at, except where a base fee crosses
 // the edge of a fee tier, or where parameters change: then all are judged anew. An error
 // is a *ReadError or ctx's.
+//
+// Heads are given in order of height, no two at a time. After an error the lanes are at
+// the new head, but accounts behind the one that could not be read were not looked at:
+// the caller gives the head again, with a view that can be read, or ends.
 func (l *Lanes) Finalized(ctx context.Context, head FinalizedHead) error {
 	if err := l.open(ctx); err != nil {
 		return err
 	}
 	var m *measures // nil: as before
-	was := l.params.Load()
 	if head.Params != nil {
 		l.params.Store(head.Params)
 		m = l.cfg.measures(head.Params)
@@ -138,8 +143,9 @@ func (l *Lanes) Finalized(ctx context.Context, head FinalizedHead) error {
 	l.epoch.Store(uint64(head.Epoch))
 	l.shunned.at(head.Height)
 	err := l.pool.advance(head.inPool(m), head.Txs, head.Touched)
-	if now := l.params.Load(); err == nil && now != was {
-		l.rejudge(was, now)
+	if now := l.params.Load(); err == nil && now != l.judged {
+		l.rejudge(l.judged, now)
+		l.judged = now
 	}
 	return err
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/params"
+	"github.com/cowboy-foundation/cowboy/state"
 )
 
 // TestChangedParametersJudgeThePool: when governance raises what a transfer costs, what was
@@ -49,4 +50,38 @@ func TestChangedParametersJudgeThePool(t *testing.T) {
 	if err := l.Admit(t.Context(), []*chain.VerifiedTx{m.transfer(2, 0, 1, params.Intrinsic.TransferCycles)})[0]; err == nil || errors.Is(err, ErrKnown) {
 		t.Errorf("one at the old price: %v", err)
 	}
+}
+
+// TestChangedParametersJudgeThePoolAfterAnError: a head whose state cannot be read any more
+// is given again, and the change that came with it is not forgotten.
+func TestChangedParametersJudgeThePoolAfterAnError(t *testing.T) {
+	params, view := params.Default(), wealthy()
+	l := idle(t, params, view)
+	var m maker
+	tx := m.transfer(1, 0, 1, params.Intrinsic.TransferCycles)
+	mustAdmit(t, l, tx)
+	dearer := params
+	dearer.Intrinsic.TransferCycles *= 2
+	gone := errors.New("gone")
+	head := FinalizedHead{Height: 1, View: unreadable{err: gone}, BaseFees: evenFees(1), Params: &dearer, Touched: []chain.Address{tx.Sender}}
+	if err := l.Finalized(t.Context(), head); !errors.Is(err, gone) {
+		t.Fatalf("a head that cannot be read: %v", err)
+	}
+	head.View = view
+	if err := l.Finalized(t.Context(), head); err != nil {
+		t.Fatal(err)
+	}
+	if n := l.Stats().Lanes[chain.LaneUser].Txs; n != 0 {
+		t.Errorf("%d transactions wait at the old price", n)
+	}
+}
+
+// unreadable is a state that is gone.
+type unreadable struct {
+	state.View
+	err error
+}
+
+func (u unreadable) Account(chain.Address) (state.Account, bool, error) {
+	return state.Account{}, false, u.err
 }

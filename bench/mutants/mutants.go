@@ -98,8 +98,8 @@ func ofVotes() []Mutant {
 		{
 			Name: "tally-counts-twice", About: "a validator's vote that comes twice counts twice",
 			File:  "consensus/simplex/tally.go",
-			Old:   "\tif old, ok := b.polls[v.Kind].find(v.Signer); ok {\n",
-			New:   "\tif old, ok := b.polls[v.Kind].find(v.Signer); ok && old.vote != v {\n",
+			Old:   "\tif old, ok := b.polls[v.Kind].voteOf(v.Signer); ok {\n",
+			New:   "\tif old, ok := b.polls[v.Kind].voteOf(v.Signer); ok && old.vote != v {\n",
 			Found: []Finder{nodes(3, 4), machines(1, 200)},
 		},
 		{
@@ -188,8 +188,8 @@ func ofCompany() []Mutant {
 		{
 			Name: "pool-forgets-early", About: "transactions leave the pool with the first block that has them, final or not",
 			File:  "node/ledger/propose.go",
-			Old:   "\treturn l.seal(h, parent, txs, &result)\n",
-			New:   "\tfor _, tx := range txs {\n\t\t_ = l.cfg.Pool.Discard(context.Background(), []chain.Hash{tx.Hash})\n\t}\n\treturn l.seal(h, parent, txs, &result)\n",
+			Old:   "\treturn l.seal(h, parent, txs, &result, func() txList { return list })\n",
+			New:   "\tfor _, tx := range txs {\n\t\t_ = l.cfg.Pool.Discard(context.Background(), []chain.Hash{tx.Hash})\n\t}\n\treturn l.seal(h, parent, txs, &result, func() txList { return list })\n",
 			Found: []Finder{nodes(7, 1)},
 		},
 		{

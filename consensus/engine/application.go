@@ -25,9 +25,9 @@ var (
 )
 
 // Application is the chain that the engine orders. Calls may block; the engine
-// makes them off its loop and cancels them by ctx. At most one Propose and one
-// Finalized run at a time, several Verify may. An error other than those above
-// is a fault of this node and ends Run.
+// makes them off its loop and cancels them by ctx. At most one Finalized runs at a time.
+// Verify, Recover, Prepare and Fits may overlap, and a Propose with one that was cancelled.
+// An error other than those above is a fault of this node and ends Run.
 type Application interface {
 	// Propose builds a block for the round on the parent and returns its
 	// digest and bytes. It waits for the block time to pass. When the view is
@@ -116,7 +116,8 @@ type Finalization struct {
 	Own []byte
 }
 
-// Archive is the application's store of final blocks.
+// Archive is the application's store of final blocks. Several calls of Final may run at
+// once, off the loop: readsMax for validators and one for full nodes.
 type Archive interface {
 	// Final returns final blocks from view v on, oldest first: at most limit of
 	// them, and of bytesMax bytes, or the first one if that is larger. It may read
@@ -162,6 +163,7 @@ func (m *memory) Sync() error                                     { return nil }
 // them: the network numbers those from Set.Len() up. Only requests are taken
 // from them. It never blocks: a slow peer loses
 // messages, not the engine its pace. The engine does not change msg afterwards.
+// Run's goroutine alone calls it.
 type Network interface {
 	Broadcast(msg []byte)
 	Send(to beacon.Participant, msg []byte)

@@ -21,6 +21,8 @@ import (
 // Config is the place of this node in its chain, the protocol's timers and our
 // own limits. The zero value is invalid; start from [DefaultConfig].
 type Config struct {
+	// Set is the validators of one epoch, the only one the engine serves: a validator that
+	// sends a vote, shard or certificate of another is ignored for BlockPeerFor.
 	Set     *beacon.ValidatorSet
 	Self    beacon.Participant
 	Share   *bls.SecretKey      // our threshold share; nil: follow, do not vote

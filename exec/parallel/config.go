@@ -49,7 +49,8 @@ type Config struct {
 	Mode    Mode
 	Workers int // goroutines at a time, the caller's included
 
-	// Clock counts nanoseconds, for Stats alone; nil: no times.
+	// Clock counts nanoseconds, for Stats alone; nil: no times. Every worker calls it,
+	// several at the same time. So they do [exec.Watch.Start] of a block that is built.
 	Clock func() uint64
 }
 
