@@ -16,8 +16,8 @@ const (
 	MaxPrec  = 999_999_999_999_999_999
 )
 
-// exponentFar is where Parse puts exponents that are farther away: beyond what any
-// context or operand has, however many digits stand before.
+// exponentFar is where Parse puts the adjusted exponent of what is farther away: beyond
+// what any context or operand has. So what it reads is written and read again as it is.
 const exponentFar = 4_000_000_000_000_000_000
 
 // Parse reads the specification's numeric strings: digits with a point and an
@@ -52,7 +52,7 @@ func Parse(text string) (d Decimal, ok bool) {
 		if err != nil && !errors.Is(err, strconv.ErrRange) {
 			return d, false
 		}
-		d.exp = min(max(e, -exponentFar), exponentFar)
+		d.exp = min(max(e, -2*exponentFar), 2*exponentFar)
 	}
 	// Paid: likewise.
 	whole, places, _ := strings.Cut(head, ".")
@@ -60,8 +60,14 @@ func Parse(text string) (d Decimal, ok bool) {
 		return d, false
 	}
 	d.exp -= int64(len(places))
-	d.coef, ok = new(big.Int).SetString(whole+places, 10)
-	return d, ok
+	if d.coef, ok = new(big.Int).SetString(whole+places, 10); !ok {
+		return d, false
+	}
+	if d.exp > exponentFar/2 || d.exp < -exponentFar/2 {
+		adjusted := d.Adjusted()
+		d.exp += min(max(adjusted, -exponentFar), exponentFar) - adjusted
+	}
+	return d, true
 }
 
 // Exact says whether d has a place in the widest context there is, as it stands:
