@@ -36,6 +36,11 @@ type FeePair struct {
 	PerCell  Wei `json:"per_cell"`
 }
 
+// Plus is the pair with another added, which fits.
+func (p FeePair) Plus(q FeePair) FeePair {
+	return FeePair{PerCycle: p.PerCycle + q.PerCycle, PerCell: p.PerCell + q.PerCell}
+}
+
 // Usage is an amount of both meters.
 type Usage struct {
 	Cycles Cycles

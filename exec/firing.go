@@ -135,7 +135,7 @@ func (b *block) giveTurn(t *timers.Timer, left *chain.Usage, again bool) error {
 	}
 	tip, ok := timers.Offer(&c, t).Price(c.Base)
 	if ok {
-		ok, err = b.fund(t, w.whole(), chain.FeePair{PerCycle: c.Base.PerCycle + tip.PerCycle, PerCell: c.Base.PerCell + tip.PerCell})
+		ok, err = b.fund(t, w.whole(), c.Base.Plus(tip))
 		if err != nil {
 			return err
 		}
@@ -210,12 +210,17 @@ func (b *block) giveBack(p *promise) error {
 // keeps its place: as no limits are above what a bucket holds, it fires after
 // block_cycles_burst / block_cycles blocks. Another timer waits before it asks again.
 func (b *block) saveUp(t *timers.Timer) error {
-	c := b.clock()
 	if t.To == t.Actor && !b.promisedTo(t.To) {
 		rest, err := b.hold(t.To, b.in.Params.Actor.BlockCyclesBurst)
 		b.saved = append(b.saved, rest)
 		return err
 	}
+	return b.postpone(t)
+}
+
+// postpone lets a timer whose target has no cycles left wait before it asks again.
+func (b *block) postpone(t *timers.Timer) error {
+	c := b.clock()
 	return timers.Postpone(b.state, c, t, c.Height+chain.Height(b.in.Params.Timer.RebidDeferrals), false)
 }
 
@@ -348,7 +353,7 @@ func (b *block) fire(d *firing) error {
 	c := b.clock()
 	if busy, err := b.busy(t.To, d.limits.Cycles); err != nil || busy && t.Due() {
 		if err == nil {
-			err = timers.Postpone(b.state, c, t, c.Height+chain.Height(b.in.Params.Timer.RebidDeferrals), false)
+			err = b.postpone(t)
 		}
 		return err
 	}
@@ -369,7 +374,7 @@ func (b *block) fire(d *firing) error {
 	}
 	out.Used.Cycles += own.Cycles
 	out.Used.Cells += own.Cells
-	offer := fees.Bid{Most: chain.FeePair{PerCycle: c.Base.PerCycle + d.tip.PerCycle, PerCell: c.Base.PerCell + d.tip.PerCell}, Tip: d.tip}
+	offer := fees.Bid{Most: c.Base.Plus(d.tip), Tip: d.tip}
 	fee, burned, tip, err := offer.Charge(c.Base, out.Used)
 	if err != nil {
 		return err

@@ -45,7 +45,7 @@ func TestMutantsFit(t *testing.T) {
 // finder without one: what fails by itself finds nothing.
 func TestMutants(t *testing.T) {
 	if !*playAll {
-		t.Skip("minutes: make mutants")
+		t.Skip("plants bugs for minutes: runs in make mutants and make soak")
 	}
 	dir := t.TempDir()
 	table := &strings.Builder{}

@@ -147,7 +147,7 @@ func TestEvictedBlockIsFetched(t *testing.T) {
 		p := simplex.Proposal{Round: beacon.Round{View: 2}, Parent: 1, Payload: digestOf(block)}
 		who, ok := s.engine.machine.LeaderOf(2, 1)
 		if !ok || who == 0 {
-			t.Skip("we lead view 2")
+			t.Fatal("the committee's keys changed: we lead view 2, and nobody else can offer its block")
 		}
 		s.hear(who, wire.Append(nil, wire.Offer{Vote: s.voice[who].Sign(simplex.Notarize, p), Block: block}))
 		s.hear(2, simplex.AppendCertificate(nil, s.certificate(simplex.Nullify, view(2, 0))))

@@ -64,7 +64,7 @@ func (e *Engine) release(ctx context.Context, effect simplex.Effect) {
 		}
 		e.sayVote(ctx, x.Vote)
 	case simplex.BroadcastCertificate:
-		e.net.Broadcast(simplex.AppendCertificate(nil, x.Certificate))
+		e.net.Broadcast(wire.Append(nil, x.Certificate))
 	case simplex.Fetch:
 		e.do(ctx, e.fetches.fetch(time.Now(), x))
 	case simplex.RequestProposal:
@@ -97,7 +97,7 @@ func (e *Engine) sayVote(ctx context.Context, v simplex.Vote) {
 			return
 		}
 	}
-	e.net.Broadcast(simplex.AppendVote(nil, v))
+	e.net.Broadcast(wire.Append(nil, v))
 	if v.Kind == simplex.Notarize {
 		e.do(ctx, e.sharding.relay(v.Proposal))
 	}

@@ -44,13 +44,24 @@ func (b Bill) Total() (chain.Wei, bool) {
 	return b.Fee + b.Lock, b.Fee <= math.MaxUint64-b.Lock && b.Lock != math.MaxUint64
 }
 
+// checkAhead says whether a timer may be set for a height.
+func (c *Clock) checkAhead(h chain.Height) error {
+	switch {
+	case h <= c.Height:
+		return ErrPast
+	case h > c.Height+MaxAhead:
+		return ErrTooFar
+	}
+	return nil
+}
+
 // Check says whether a timer may be set as s says.
 func (s *Spec) Check(c *Clock) error {
 	most, least := MostLimits(c.Params), c.limits().MinCycles
 	switch {
-	case s.Height <= c.Height:
-		return ErrPast
-	case s.Height > c.Height+MaxAhead || s.Every > MaxAhead:
+	case c.checkAhead(s.Height) != nil:
+		return c.checkAhead(s.Height)
+	case s.Every > MaxAhead:
 		return ErrTooFar
 	case len(s.Handler) == 0 || len(s.Handler) > MaxHandlerBytes:
 		return fmt.Errorf("%w: handler of %d bytes", ErrArgument, len(s.Handler))
@@ -123,10 +134,8 @@ func Extend(o *state.Overlay, c Clock, actor chain.Address, id ID, h chain.Heigh
 	switch {
 	case err != nil:
 		return bill, err
-	case h <= c.Height:
-		return bill, ErrPast
-	case h > c.Height+MaxAhead:
-		return bill, ErrTooFar
+	case c.checkAhead(h) != nil:
+		return bill, c.checkAhead(h)
 	case h <= t.Height:
 		return bill, ErrEarlier
 	}

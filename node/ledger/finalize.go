@@ -67,11 +67,16 @@ func (l *Ledger) Finalized(ctx context.Context, f engine.Finalization) error {
 	}
 	began := time.Now()
 	errCommit := l.cfg.Store.Commit(e.State, recordOf(e, joinCertificates(f.Certificate, f.Own)))
-	if errCommit == nil && l.cfg.Committed != nil {
+	if errCommit != nil {
+		errCommit = &fault{fmt.Errorf("commit block %d: %w", e.Height(), errCommit)}
+	} else if l.cfg.Committed != nil {
 		l.cfg.Committed(e.Height())
 	}
 	l.Stats.CommitNanos.Add(uint64(time.Since(began)))
 	_, err = call(ctx, l, func(ctx context.Context) (struct{}, error) { return struct{}{}, l.endCommit(ctx, e, errCommit) })
+	if errCommit != nil {
+		return errCommit // also where the owner has ended and did not hear of it
+	}
 	return err
 }
 
@@ -118,7 +123,7 @@ func (l *Ledger) beginCommit(f engine.Finalization) (*Executed, error) {
 func (l *Ledger) endCommit(ctx context.Context, e *Executed, err error) error {
 	l.committing = nil
 	if err != nil {
-		return &fault{fmt.Errorf("commit block %d: %w", e.Height(), err)}
+		return err
 	}
 	l.Stats.Finalized.Add(1)
 	l.Stats.TxsFinalized.Add(uint64(len(e.Txs)))
@@ -139,12 +144,13 @@ func recordOf(e *Executed, certificate []byte) store.BlockRecord {
 		Height: e.Height(), Digest: e.Digest, Block: e.Encoded, Certificate: certificate,
 		Receipts:   e.receipts,
 		ReceiptIDs: make([]chain.Hash, len(e.Receipts)),
+		Senders:    make([]chain.Address, len(e.Txs)),
 	}
 	for i := range e.Receipts {
 		rec.ReceiptIDs[i] = e.Receipts[i].TxHash
 	}
-	for _, tx := range e.Txs {
-		rec.Senders = append(rec.Senders, tx.Sender)
+	for i, tx := range e.Txs {
+		rec.Senders[i] = tx.Sender
 	}
 	rec.Emitters = emittersOf(e.Receipts)
 	return rec

@@ -116,6 +116,7 @@ func (e *Event) Head() lanes.FinalizedHead {
 		Height: e.Block.Header.Height, Epoch: e.Block.Header.Epoch, View: e.State, Millis: e.Block.Header.TimestampMillis,
 		BaseFees: BaseFeesAfter(e.Params, &e.Block.Header), Params: e.Params, Txs: e.Txs, Receipts: e.Receipts,
 	}
+	h.Touched = make([]chain.Address, 0, len(e.Txs))
 	for _, tx := range e.Txs {
 		if tx.Tx.To != nil {
 			h.Touched = append(h.Touched, *tx.Tx.To)

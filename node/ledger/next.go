@@ -14,9 +14,8 @@ func (l *Ledger) NextInputs(e *Executed) exec.Inputs {
 		Height: last.Height + 1, Epoch: last.Epoch, View: last.View + 1, Proposer: last.Proposer,
 		TimestampMillis: last.TimestampMillis + p.BlockTimeMillis,
 		BaseFees:        BaseFeesAfter(p, last),
-		PresenceInput:   chain.NewPresentSet(0).Encode(),
-		ConsumedSeeds:   chain.EncodeConsumedSeeds(nil),
 	}
+	leaveInputsEmpty(&h)
 	beacon := l.cfg.Genesis.Beacon
 	if last.Height > 0 {
 		beacon = l.parentBeacon(last)

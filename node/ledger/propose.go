@@ -146,9 +146,8 @@ func (l *Ledger) frame(req engine.ProposeRequest, parent *Executed) chain.Header
 		TimestampMillis: max(l.pace.nowMillis(l.cfg.Now()), parent.Block.Header.TimestampMillis+1),
 		Proposer:        l.cfg.PeerKey,
 		BaseFees:        BaseFeesAfter(parent.Force.Params, &parent.Block.Header),
-		PresenceInput:   chain.NewPresentSet(0).Encode(),
-		ConsumedSeeds:   chain.EncodeConsumedSeeds(nil),
 	}
+	leaveInputsEmpty(&h)
 	return h
 }
 

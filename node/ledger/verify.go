@@ -227,6 +227,11 @@ func checkChild(p *params.Params, got, parent *chain.Header) error {
 	return checkInputs(got)
 }
 
+// leaveInputsEmpty fills in the execution inputs of a block that selects no runner.
+func leaveInputsEmpty(h *chain.Header) {
+	h.PresenceInput, h.ConsumedSeeds = chain.NewPresentSet(0).Encode(), chain.EncodeConsumedSeeds(nil)
+}
+
 // checkInputs refuses malformed execution inputs. While CIP-11 selection is
 // off, PresenceInput is not a validity rule (CIP-11 §7.2); consumed seeds must
 // be empty, because an unused entry makes a block invalid (CIP-11 §9.2).

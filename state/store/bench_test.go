@@ -10,18 +10,24 @@ import (
 	"github.com/cowboy-foundation/cowboy/state"
 )
 
-// BenchmarkBlock applies and commits blocks of 10,000 changed accounts, half of
-// them new, on a real disk; ns/op is for one changed account.
-func BenchmarkBlock(b *testing.B) {
-	const perBlock = 10_000
+// openBench opens an empty chain on a real disk.
+func openBench(b *testing.B) *Store {
 	s, err := Open(b.TempDir(), DefaultOptions())
 	if err != nil {
 		b.Fatal(err)
 	}
-	defer s.Close()
+	b.Cleanup(func() { _ = s.Close() })
 	if err := s.Init(GenesisRecord{Hash: testGenesis}); err != nil {
 		b.Fatal(err)
 	}
+	return s
+}
+
+// BenchmarkBlock applies and commits blocks of 10,000 changed accounts, half of
+// them new, on a real disk; ns/op is for one changed account.
+func BenchmarkBlock(b *testing.B) {
+	const perBlock = 10_000
+	s := openBench(b)
 	rng, known := rand.New(rand.NewPCG(1, 1)), uint64(1)
 	block := func() *state.Delta {
 		d := state.NewDelta()
@@ -60,14 +66,7 @@ func BenchmarkBlock(b *testing.B) {
 // is nearly all that they write.
 func BenchmarkIndex(b *testing.B) {
 	const n = 10_000
-	s, err := Open(b.TempDir(), DefaultOptions())
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer s.Close()
-	if err := s.Init(GenesisRecord{Hash: testGenesis}); err != nil {
-		b.Fatal(err)
-	}
+	s := openBench(b)
 	k := uint64(0)
 	for b.Loop() {
 		d := state.NewDelta()
