@@ -21,7 +21,7 @@ TAGS       := pebblegozstd,netgo,osusergo
 export GOAMD64 := v1
 
 .PHONY: help build devnet test check ci race sim sim-machines sim-nodes sim-lives twins mutants fuzz soak soak-kill soak-committee soak-own-key soak-crash soak-damage soak-liars soak-stall soak-drip soak-lanes soak-limits soak-hostile soak-pvm-fuzz soak-day soak-rent bench bench-crypto bench-state \
-        bench-lanes bench-exec bench-timers bench-workloads bench-consensus bench-strangers bench-pvm bench-pvm-costs bench-compare bench-e2e generate spec-map purego arm64 i386 interop oracles pvm-oracle pvm-scripts pvm-arch tools clean
+        bench-lanes bench-exec bench-timers bench-workloads bench-consensus bench-strangers bench-pvm bench-pvm-costs bench-compare bench-gate bench-e2e generate spec-map purego arm64 i386 interop oracles pvm-oracle pvm-scripts pvm-arch tools clean
 
 help: ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -43,7 +43,7 @@ check: tools ## format, vet, staticcheck, architecture test, generated files
 	$(TOOLS)/staticcheck ./...
 	$(GO) test -count=1 -run 'TestArchitecture|TestSpecMap|TestOnlyBlstIsC' .
 
-ci: ## everything a change must pass: check, test, race, sim, fuzz, oracles
+ci: ## everything a change must pass: check, test, gate, race, sim, fuzz, oracles
 	@.ci/steps
 
 race: ## run the concurrent packages under the race detector (PACKAGES=./exec/parallel for some of them)
@@ -168,8 +168,15 @@ bench-e2e: build ## whole nodes beside peers under transfers, ROUNDS=3 of WINDOW
 	$(if $(filter cowboy,$(ONLY)),,cd bench/peers/e2e/comet && $(GO) build -o ../out/comet .)
 	cd bench/peers && $(GO) build -o e2e/out/ ./e2e && exec e2e/out/e2e -rounds $(or $(ROUNDS),3) -window $(or $(WINDOW),20s) -only '$(ONLY)' -profile '$(if $(PROFILE),$(abspath $(PROFILE)))' $(ARGS)
 
-bench-compare: build ## compare two results: make bench-compare OLD=a.json NEW=b.json
-	$(BIN)/cowboy-bench compare $(OLD) $(NEW)
+bench-gate: ## hold allocations, counted work and ratios to profiles/baselines/gate.json; then plant slow code and hold the gate to seeing it
+	@mkdir -p $(BIN)
+	$(GO) build -o $(BIN)/cowboy-bench-gate ./cmd/cowboy-bench
+	@$(BIN)/cowboy-bench-gate gate
+	$(GO) build -tags plant -o $(BIN)/cowboy-bench-planted ./cmd/cowboy-bench
+	@$(BIN)/cowboy-bench-planted gate --planted > $(BIN)/planted.txt || { cat $(BIN)/planted.txt; exit 1; }; tail -1 $(BIN)/planted.txt
+
+bench-compare: build ## compare two builds: A=main B=. SUITES=lanes,exec,state, or two results: OLD=a.json NEW=b.json
+	$(BIN)/cowboy-bench compare $(if $(OLD),$(OLD) $(NEW),--build '$(or $(A),HEAD)' --build '$(or $(B),.)' $(if $(SUITES),--suite '$(SUITES)') $(ARGS))
 
 generate: ## regenerate code and documents; must leave no diff
 	$(GO) generate ./...

@@ -135,10 +135,12 @@ bench/internal/quicksign: crypto/secp256k1
 bench/flood: bench/internal/quicksign node/rpc
 bench/solo: node/tools
 bench/workload: bench/bars bench/solo
+bench/builds: bench/bars
+bench/gate: bench/workload crypto/bls
 bench: bench/workload node/rpc
 cmd/cowboy: node/client node/manifest node/release
 cmd/cowboyd: node node/cluster node/tools
-cmd/cowboy-bench: bench
+cmd/cowboy-bench: bench bench/builds bench/gate
 
 # Folders of tests alone, kits for tests, and generators.
 exec/pvm/conformance:

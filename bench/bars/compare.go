@@ -27,6 +27,7 @@ type Comparison struct {
 	Old, New  float64 // median ratios
 	Change    float64 // New/Old; above 1 is better
 	Low, High float64 // 95 % interval of Change
+	Floor     float64 // what the old one differs from itself by, as a share; 0 where that was not measured
 	Verdict   Change
 }
 
@@ -68,17 +69,51 @@ func Compare(before, after *Report, margin float64) ([]Comparison, error) {
 func compareBar(o, n Result, margin float64) Comparison {
 	change, sure := medianChange(ratios(o), ratios(n), hashName(o.Name))
 	c := Comparison{Name: o.Name, Old: o.RatioMedian, New: n.RatioMedian, Change: change, Low: sure.Low, High: sure.High}
+	c.judge(margin)
+	return c
+}
+
+// CompareRuns compares the ratios of runs of two builds, one figure a run, where the first
+// build ran twice in each round. What it differs from itself by is the floor, which the
+// whole interval must clear.
+func CompareRuns(name string, first, again, second []float64, margin float64) Comparison {
+	before := slices.Concat(first, again)
+	floor, _ := medianChange(first, again, hashName(name))
+	change, sure := medianChange(before, second, hashName(name))
+	c := Comparison{
+		Name: name, Old: median(before), New: median(second), Change: change, Low: sure.Low, High: sure.High,
+		Floor: max(floor, 1/floor) - 1,
+	}
+	c.judge(margin)
+	return c
+}
+
+// judge gives the verdict.
+func (c *Comparison) judge(margin float64) {
+	same := max(margin, c.Floor)
 	switch {
-	case sure.Low > 1 && change > 1+margin:
+	case c.Low > 1+c.Floor && c.Change > 1+margin:
 		c.Verdict = Better
-	case sure.High < 1 && change < 1/(1+margin):
+	case c.High < 1/(1+c.Floor) && c.Change < 1/(1+margin):
 		c.Verdict = Worse
-	case sure.Low >= 1/(1+margin) && sure.High <= 1+margin:
+	case c.Floor <= margin && c.Low >= 1/(1+same) && c.High <= 1+same:
 		c.Verdict = Same
 	default:
 		c.Verdict = Inconclusive
 	}
-	return c
+}
+
+// Line stands for the comparison.
+func (c *Comparison) Line() string {
+	if c.Verdict == Missing {
+		return fmt.Sprintf("compare %s %s: measured on only one of the sides, or on neither", c.Name, c.Verdict)
+	}
+	line := fmt.Sprintf("compare %s %s ratio %.2f -> %.2f change %+.1f %% (95 %% between %+.1f %% and %+.1f %%)",
+		c.Name, c.Verdict, c.Old, c.New, 100*(c.Change-1), 100*(c.Low-1), 100*(c.High-1))
+	if c.Floor > 0 {
+		line += fmt.Sprintf(", the same build by %.1f %%", 100*c.Floor)
+	}
+	return line
 }
 
 func ratios(r Result) []float64 {
@@ -105,12 +140,7 @@ func PrintComparison(out io.Writer, before, after *Report, list []Comparison) er
 		}
 	}
 	for _, c := range list {
-		if c.Verdict == Missing {
-			fmt.Fprintf(w, "compare %s %s: measured in only one of the reports, or in neither\n", c.Name, c.Verdict)
-			continue
-		}
-		fmt.Fprintf(w, "compare %s %s ratio %.2f -> %.2f change %+.1f %% (95 %% between %+.1f %% and %+.1f %%)\n",
-			c.Name, c.Verdict, c.Old, c.New, 100*(c.Change-1), 100*(c.Low-1), 100*(c.High-1))
+		fmt.Fprintln(w, c.Line())
 	}
 	_, err := out.Write(w.Bytes())
 	return err

@@ -6,7 +6,9 @@
 //	cowboy-bench seed-state --dir big --timers 1000000 --actors 1000
 //	cowboy-bench run --workload lane-mix          # in this process
 //	cowboy-bench sleepers --dir big               # block time beside sleeping timers
+//	cowboy-bench compare --build main --build .   # two builds, in turns
 //	cowboy-bench compare old.json new.json        # two files of bench/out
+//	cowboy-bench gate                             # work that does not depend on the clock
 //
 // The work is in package bench and below; the files here read flags and print.
 package main
@@ -27,6 +29,7 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/bench"
 	"github.com/cowboy-foundation/cowboy/bench/bars"
+	"github.com/cowboy-foundation/cowboy/bench/builds"
 	"github.com/cowboy-foundation/cowboy/bench/workload"
 )
 
@@ -35,7 +38,8 @@ type commands struct {
 	SeedState seedStateCommand `cmd:"" help:"Make a development chain with a large state, by ordinary transactions."`
 	Run       runCommand       `cmd:"" help:"Put named workloads through a chain in this process: rates, and the share of each stage."`
 	Sleepers  sleepersCommand  `cmd:"" help:"Hold the block time beside sleeping timers against that without."`
-	Compare   compareCommand   `cmd:"" help:"Compare two bar reports: better, worse, same or inconclusive."`
+	Compare   compareCommand   `cmd:"" help:"Compare two builds, run in turns, or two bar reports: better, worse, same or inconclusive."`
+	Gate      gateCommand      `cmd:"" help:"Hold allocations, counted work and ratios of this build to committed limits."`
 }
 
 type loadCommand struct {
@@ -133,32 +137,10 @@ func writeFile(path string, write func(io.Writer) error) error {
 	return nil
 }
 
-type compareCommand struct {
-	Old    string  `arg:"" type:"existingfile" help:"Report before the change."`
-	New    string  `arg:"" type:"existingfile" help:"Report after the change."`
-	Margin float64 `default:"0.05" help:"Smallest change worth a word, as a share."`
-}
-
-// Run is called by kong.
-func (c *compareCommand) Run() error {
-	before, err := bars.ReadReport(c.Old)
-	if err != nil {
-		return err
-	}
-	after, err := bars.ReadReport(c.New)
-	if err != nil {
-		return err
-	}
-	list, err := bars.Compare(before, after, c.Margin)
-	if err != nil {
-		return err
-	}
-	return bars.PrintComparison(os.Stdout, before, after, list)
-}
-
 // defaults are the tools' own, so that help and library cannot differ.
 func defaults() kong.Vars {
 	d, seed, suite, sleep := bench.DefaultLoadConfig(), workload.DefaultSeedConfig(), workload.DefaultSuiteConfig(), workload.DefaultSleepersConfig()
+	two := builds.DefaultConfig()
 	return kong.Vars{
 		"rpc": d.RPC, "rate": fmt.Sprint(d.Rate), "duration": d.Duration.String(), "accounts": fmt.Sprint(d.Accounts),
 		"connections": fmt.Sprint(d.Connections), "batch": fmt.Sprint(d.Batch), "headroom": fmt.Sprint(d.FeeHeadroom),
@@ -168,6 +150,7 @@ func defaults() kong.Vars {
 		"txs": fmt.Sprint(suite.Txs), "blocks": fmt.Sprint(suite.Blocks),
 		"sleepertimers": fmt.Sprint(sleep.Timers), "sleeperaccounts": fmt.Sprint(sleep.Accounts), "sleeperactors": fmt.Sprint(sleep.Actors), "sleepertxs": fmt.Sprint(sleep.Txs),
 		"sleeperblocks": fmt.Sprint(sleep.Blocks), "rounds": fmt.Sprint(bars.DefaultConfig().Rounds),
+		"suites": strings.Join(two.Suites, ","), "buildrounds": fmt.Sprint(two.Rounds), "buildsamples": fmt.Sprint(two.Samples), "margin": fmt.Sprint(two.Margin),
 	}
 }
 

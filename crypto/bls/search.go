@@ -97,11 +97,10 @@ type search struct {
 	open       int // not decided
 	spent      int // cost so far
 	limit      int // cost allowed
+	products   int // pairing products computed
 }
 
-// findBad returns, for each signature of b, whether it is bad.
-func findBad(b batch, opt Options) []bool { return searchFor(b, opt).bad }
-
+// searchFor finds, for each signature of b, whether it is bad.
 func searchFor(b batch, opt Options) *search {
 	n := b.size()
 	s := &search{batch: b, bad: make([]bool, n), decided: make([]bool, n), open: n}
@@ -177,6 +176,7 @@ func (s *search) affords(cost int) bool {
 // sum returns a product over a range of the batch.
 func (s *search) sum(lo, hi int, factors []byte, width int) blst.Fp12 {
 	s.spent += s.cost(hi - lo)
+	s.products++
 	return s.product(lo, hi, factors[width*lo:width*hi], width)
 }
 
@@ -199,6 +199,7 @@ func (s *search) decideRange(lo, hi int, bad bool) {
 func (s *search) productOf(i int) blst.Fp12 {
 	v := s.batch.lone(i)
 	s.spent += pairingCost
+	s.products++
 	s.setVerdict(i, !isOne(&v))
 	return v
 }

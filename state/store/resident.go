@@ -1,5 +1,7 @@
 package store
 
+import "github.com/cowboy-foundation/cowboy/state/tree"
+
 // Resident is the memory of the tries.
 type Resident struct {
 	Bytes, Free int64   // taken, and of it free for new records
@@ -13,3 +15,7 @@ func (s *Store) Resident() Resident {
 	size, use := forest.Footprint(), forest.Use()
 	return Resident{Bytes: size.Bytes, Free: size.Free, Arena: use.Share()}
 }
+
+// Work is what making versions has taken since the store was opened. It waits for a block
+// that is being applied.
+func (s *Store) Work() tree.Work { return s.Head().made.forest.Work() }

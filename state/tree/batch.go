@@ -164,6 +164,7 @@ func (b *batch) hashAddresses() error {
 		}
 		w.sums = slices.Grow(w.sums[:0], hashBatch)[:hashBatch]
 		keccak.SumMany(w.msgs, w.sums[:to-from])
+		w.work.Hashes += uint64(to - from)
 		for i := from; i < to; i++ {
 			b.keys[i] = w.sums[i-from]
 		}

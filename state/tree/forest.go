@@ -136,6 +136,24 @@ func (f *Forest) forgetRows(im *Image) {
 // spareMax is for how many images memory is kept ready.
 const spareMax = 4
 
+// Work is what batches have done since a forest was made. It follows from the writes alone,
+// not from the number of workers.
+type Work struct {
+	Hashes uint64 // messages hashed: addresses, storage keys and nodes
+	Nodes  uint64 // leaves and branches made
+}
+
+// Work returns what the batches so far have done.
+func (f *Forest) Work() (sum Work) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, w := range f.crew {
+		sum.Hashes += w.work.Hashes
+		sum.Nodes += w.work.Nodes
+	}
+	return sum
+}
+
 // EmptyImage returns the image of the empty state.
 func (f *Forest) EmptyImage() *Image { return &Image{Root: state.EmptyRoot} }
 

@@ -45,6 +45,7 @@ type worker struct {
 	account []byte // payload under construction
 	sorter
 	failed error
+	work   Work // so far; owner: the goroutine that the batch gave this worker to
 }
 
 // update applies entries, ascending and with the first depth nibbles in common,

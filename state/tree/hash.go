@@ -50,6 +50,7 @@ func (w *worker) hashAll() {
 }
 
 func (w *worker) hashJobs(jobs []job) {
+	w.work.Nodes += uint64(len(jobs))
 	for len(jobs) > 0 {
 		n := min(len(jobs), hashBatch)
 		w.hashSome(jobs[:n])
@@ -127,6 +128,7 @@ func (w *worker) sum() {
 	}
 	sums := w.sums[:len(w.msgs)]
 	keccak.SumMany(w.msgs, sums)
+	w.work.Hashes += uint64(len(w.msgs))
 	for k, i := range w.which {
 		w.links[i].n, w.links[i].b = linkBytes, sums[k]
 	}

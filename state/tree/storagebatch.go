@@ -175,6 +175,7 @@ func (w *worker) readySlots(p *slotPart) {
 			start = end
 		}
 		keccak.SumMany(w.msgs, w.sums[:len(part)])
+		w.work.Hashes += uint64(len(part))
 		for i := range part {
 			es[from+i] = entry{key: w.sums[i], at: int32(p.from - t.from + from + i)}
 		}
