@@ -142,6 +142,39 @@ func (v *Builder) Transact(i int) error {
 	if !v.Admit(i) {
 		return nil
 	}
+	if p, ok := v.payable(i); ok {
+		return v.takePayment(i, &p)
+	}
+	return v.transactByRule(i)
+}
+
+// payable works out a payment; what panics on the way is left to the rule.
+func (v *Builder) payable(i int) (p payment, ok bool) {
+	defer func() {
+		if recover() != nil {
+			ok = false
+		}
+	}()
+	return v.steps.b.payable(v.sel.Txs[i])
+}
+
+// takePayment takes a payment, unless time is over. The error is a [*Fault].
+func (v *Builder) takePayment(i int, p *payment) error {
+	v.watch.Note(i, p.result.Used(), v.watch.Measure(i)())
+	if v.watch.IsOver() {
+		v.steps.b.drop(p)
+		v.CutFrom(i)
+		return nil
+	}
+	if err := v.steps.b.takePayment(v.sel.Txs[i], p); err != nil {
+		return err
+	}
+	v.Keep(i)
+	return nil
+}
+
+// transactByRule takes the next transaction, which is admitted, or leaves it out.
+func (v *Builder) transactByRule(i int) error {
 	b := v.steps.b
 	mark, took := b.state.Snapshot(), v.watch.Measure(i)
 	// What is left out has paid for no code that those behind it use.

@@ -214,7 +214,7 @@ var faultSites = []struct{ reason, sites string }{
 			exec: begin Fault, complete Fault, credit Fault, deliverWaiting Fault*2, deploy Fault, deploy fault, fault Fault, finish Fault*3
 			exec: StateMeter Fault, founding Fault
 			exec: fireTimers fault*4
-			exec: classify Fault, judgeActor Fault, Target Fault, message Fault, message fault, deliverNext fault*5
+			exec: judge Fault, judgeActor Fault, Target Fault, message Fault, message fault, deliverNext fault*5
 			exec: instruct fault, lend Fault, selectTimers Fault*2, selectTimers fault
 			exec: takeUp fault*2, transfer Fault, transfer fault, dealTurn fault*3, write Fault
 			exec/actor: Growth Errorf, deliverItem Errorf

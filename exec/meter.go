@@ -97,8 +97,8 @@ func (b *block) readMeter() (err error) {
 // founding is what a transfer pays in cells for the account that it makes: nothing on
 // a young chain, where its cycles pay for that.
 func (b *block) founding(to chain.Address, value chain.Wei) (chain.Cells, error) {
-	dearer := fees.Dearer(uint64(b.in.Params.API.NewAccountCells), b.actors.Factor)
-	if dearer == 0 || value == 0 {
+	cells := b.foundingCells()
+	if cells == 0 || value == 0 {
 		return 0, nil
 	}
 	exists, err := b.state.Exists(to)
@@ -108,5 +108,10 @@ func (b *block) founding(to chain.Address, value chain.Wei) (chain.Cells, error)
 	if exists {
 		return 0, nil
 	}
-	return chain.Cells(dearer), nil
+	return cells, nil
+}
+
+// foundingCells is what making an account costs beyond what its cycles pay for.
+func (b *block) foundingCells() chain.Cells {
+	return chain.Cells(fees.Dearer(uint64(b.in.Params.API.NewAccountCells), b.actors.Factor))
 }

@@ -15,6 +15,14 @@ import (
 // transact runs one transaction and books it. The error is an [*InvalidTx] or a
 // [*Fault].
 func (b *block) transact(index int, tx *chain.VerifiedTx) error {
+	if p, ok := b.payable(tx); ok {
+		return b.takePayment(tx, &p)
+	}
+	return b.transactByRule(index, tx)
+}
+
+// transactByRule is transact without the short way of payments, beside which it stands.
+func (b *block) transactByRule(index int, tx *chain.VerifiedTx) error {
 	a, err := b.execute(index, tx)
 	if err != nil {
 		return err
@@ -75,6 +83,15 @@ func (b *block) execute(index int, tx *chain.VerifiedTx) (a Execution, err error
 // classify says what the transaction is, or why it may not stand here. A [*Fault]
 // says that this node cannot tell.
 func (b *block) classify(tx *chain.VerifiedTx, sender *state.Account) (chain.Instruction, error) {
+	ins, err := b.judge(tx, sender, b)
+	if err != nil || ins.Kind != chain.KindMessage {
+		return ins, err
+	}
+	return ins, b.judgeActor(ins, tx)
+}
+
+// judge is classify for all but the actor of a message.
+func (b *block) judge(tx *chain.VerifiedTx, sender *state.Account, at fees.Place) (chain.Instruction, error) {
 	if b.budget != nil && tx.Lane < b.lane {
 		return chain.Instruction{}, fmt.Errorf("%w: %v after %v", ErrLaneOrder, tx.Lane, b.lane)
 	}
@@ -86,11 +103,8 @@ func (b *block) classify(tx *chain.VerifiedTx, sender *state.Account) (chain.Ins
 		Params: b.in.Params, ChainID: b.in.ChainID,
 		Roles: fees.Roles{Validators: b.in.Validators, Governors: b.in.Params.Governance.Members},
 	}
-	ins, _, err := rule.Judge(tx, fees.Standing{Nonce: sender.Nonce, Spendable: spendable}, b)
-	if err != nil || ins.Kind != chain.KindMessage {
-		return ins, err
-	}
-	return ins, b.judgeActor(ins, tx)
+	ins, _, err := rule.Judge(tx, fees.Standing{Nonce: sender.Nonce, Spendable: spendable}, at)
+	return ins, err
 }
 
 // Base implements [fees.Place].
