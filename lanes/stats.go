@@ -65,6 +65,22 @@ func (s *pool) stats() Stats {
 	return out
 }
 
+// Executable is how many transactions are at the level from which blocks are picked: next
+// in their sender's order, paid for, and waiting for no actor. It waits for nobody, so that
+// it may be some operations behind.
+func (l *Lanes) Executable() int { return l.pool.executable() }
+
+func (s *pool) executable() int {
+	n := s.held()
+	for i := range s.shards {
+		for lane := range s.shards[i].lanes {
+			idle := &s.shards[i].lanes[lane].idle
+			n -= int(idle[levelQueued].Load() + idle[levelUnderpriced].Load() + idle[levelBarred].Load())
+		}
+	}
+	return max(n, 0)
+}
+
 // held is how many transactions the pool holds.
 func (s *pool) held() (n int) {
 	for lane := range s.lanes {

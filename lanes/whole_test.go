@@ -180,6 +180,7 @@ func (p *bare) sizes() (txs, senders int) {
 func (p *bare) checkShards(t testing.TB) {
 	t.Helper()
 	var txs, bytes [chain.NumLanes]int
+	executable := 0
 	for i := range p.shards {
 		h := &p.shards[i]
 		listed := 0
@@ -202,6 +203,9 @@ func (p *bare) checkShards(t testing.TB) {
 					last = e.seq
 					count++
 					txs[lane]++
+					if e.level >= levelTier0 {
+						executable++
+					}
 					bytes[lane] += max(0, len(e.tx.Body)-p.cfg.SmallBytes)
 				}
 				listed += count
@@ -241,6 +245,9 @@ func (p *bare) checkShards(t testing.TB) {
 		if listed != len(h.byHash) || listed != inChains {
 			t.Fatalf("shard %d: %d entries in lists, %d in chains, %d by hash", i, listed, inChains, len(h.byHash))
 		}
+	}
+	if got := p.executable(); got != executable {
+		t.Fatalf("%d transactions are executable, says %d", executable, got)
 	}
 	for lane := range p.lanes {
 		heldTxs, heldBytes := unpack(p.lanes[lane].held.Load())

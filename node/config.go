@@ -51,6 +51,9 @@ type Config struct {
 	// BuildPercent is the part of the block time in which a proposal takes
 	// transactions (docs/adr/0071).
 	BuildPercent int
+	// MinBlock lets proposals leave so long after their parent where the pool holds
+	// enough for a block, on a development chain (docs/adr/0194); 0 never.
+	MinBlock time.Duration
 	// StateMemory is how many bytes the tries of the state may take before the node
 	// says that they are too many; 0 for three quarters of what the machine has.
 	StateMemory int64

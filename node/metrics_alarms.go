@@ -77,5 +77,6 @@ func (n *Node) clockMetrics(counter counterFunc, gauge gaugeFunc) {
 		func() float64 { return n.ledger.ClockLead().Seconds() })
 	gauge("clock_wait_seconds", "Time until this node's clock has come up to the newest final block less the permitted drift; until then it proposes nothing and votes for nothing new.",
 		func() float64 { return n.ledger.ClockBehind().Seconds() })
+	counter("early_proposals_total", "Own proposals that left before the block time had passed, for the pool held enough (--min-block-time).", n.ledger.Stats.Early.Load)
 	counter("clock_waits_total", "Own proposals that waited for this node's clock to come up to their parent.", n.ledger.Stats.ClockWaits.Load)
 }

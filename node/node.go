@@ -228,7 +228,7 @@ func (n *Node) build() error {
 		Committed: n.buildStates(), Defect: writeDefects(n.cfg.DataDir, n.log),
 		Genesis: n.genesis, Store: n.store, Pool: n.lanes, Signatures: n.sigverify,
 		Proposers: proposers, Shards: n.shards, PeerKey: chain.PeerKey(n.keys.Peer.PublicKey()), OrderKey: n.keys.Own, Log: n.log,
-		Exec: n.cfg.Exec, BuildPercent: n.cfg.BuildPercent, UnfinalBytes: n.cfg.Budgets.unfinal(), Now: n.host.Now, Runtime: n.host.Shared.Runtime,
+		Exec: n.cfg.Exec, BuildPercent: n.cfg.BuildPercent, MinBlock: n.cfg.MinBlock, UnfinalBytes: n.cfg.Budgets.unfinal(), Now: n.host.Now, Runtime: n.host.Shared.Runtime,
 		Unread: n.scrub.met,
 	})
 	if err != nil {

@@ -22,28 +22,29 @@ import (
 
 // listenFlags say where a node listens. All is loopback unless told otherwise.
 type listenFlags struct {
-	RPCAddr    string   `help:"Address of the HTTP API." default:"127.0.0.1:4000" placeholder:"HOST:PORT"`
-	P2PAddr    string   `name:"p2p-addr" help:"UDP address for validators." default:"127.0.0.1:4001" placeholder:"HOST:PORT"`
-	P2PTell    string   `name:"p2p-advertise" help:"UDP address that other validators are told, where it differs from --p2p-addr." placeholder:"HOST:PORT"`
-	FullNodes  int      `name:"full-nodes" help:"Nodes that are no validators and may connect to this one, to follow the chain. 0 lets none in." default:"8"`
-	FullMiB    int      `name:"full-node-mib" help:"MiB per second that one of them may be sent. What validators wait for always goes first." default:"8"`
-	FullAllMiB int      `name:"full-nodes-mib" help:"MiB per second that all of them together may be sent: a part of the line that votes and blocks can spare." default:"16"`
-	RunnerAddr string   `help:"UDP address for runners." default:"127.0.0.1:4002" placeholder:"HOST:PORT"`
-	AdminAddr  string   `help:"Address of metrics and profiles." default:"127.0.0.1:4003" placeholder:"HOST:PORT"`
-	PortOffset int      `help:"Add this to every port, to run several nodes on one machine." default:"0"`
-	Archive    *bool    `help:"Keep old values, so that accounts, storage and code of any height can be asked for, and not only of the last 1024 blocks. The data folder remembers it; --archive=false ends it, and what is not kept cannot be made up later."`
-	FreeFloor  int64    `name:"free-floor-mib" help:"MiB of the disk that stay free: below it the node stops before it writes, and can be started again once there is room. 0 for no floor." default:"1024"`
-	Memory     int64    `name:"state-memory-mib" help:"MiB that the tries of the state may take: /health says so long before they do. 0 for three quarters of what the machine or its control group has." default:"0"`
-	RPCHosts   []string `name:"rpc-host" help:"Name under which a proxy on this machine passes on API requests, besides localhost. Others are refused on a loopback address, and by a devnet anywhere." placeholder:"NAME"`
-	RPCProxies []string `name:"rpc-proxy" help:"Address or network of a proxy whose X-Forwarded-For names the client that limits count, such as 127.0.0.1 or 10.0.0.0/8." placeholder:"PREFIX"`
-	RPCRate    int      `name:"rpc-rate" help:"API requests per second and client address; 0 is unlimited." default:"100"`
-	ExecMode   string   `name:"exec-mode" help:"How the transactions of a block are executed: seq (one after the other), dag (beside each other, as planned), opt (beside each other, without a plan), auto. The results are the same." enum:"auto,seq,dag,opt" default:"auto"`
-	Workers    int      `name:"exec-workers" help:"Transactions executed at a time; 0 for as many as there are processors." default:"0"`
-	Build      int      `name:"build-percent" help:"Part of the block time in which a proposal takes transactions; the rest is for everything else." default:"60"`
-	KeepMiB    int64    `name:"keep-submitted-mib" help:"MiB of the file that keeps what clients submitted here and no block has yet, to offer it to the pool again after a restart. 0 keeps none, as does a devnet without --data." default:"16"`
-	ScrubMiB   int64    `name:"scrub-mib" help:"MiB of stored blocks that are read again each second, on a thread of low priority, so that damage is found before somebody needs the block; each block once a day at most. 0 reads none." default:"1"`
-	RepairKiB  int64    `name:"repair-kib" help:"KiB of damaged stored blocks that are fetched from other validators and written again each second, on a thread of low priority. 0 mends none: they are only reported." default:"1024"`
-	Checkpoint uint64   `name:"checkpoint-blocks" help:"Blocks between two checkpoints of the state, which joining nodes fetch. 0 makes none." default:"10000"`
+	RPCAddr    string        `help:"Address of the HTTP API." default:"127.0.0.1:4000" placeholder:"HOST:PORT"`
+	P2PAddr    string        `name:"p2p-addr" help:"UDP address for validators." default:"127.0.0.1:4001" placeholder:"HOST:PORT"`
+	P2PTell    string        `name:"p2p-advertise" help:"UDP address that other validators are told, where it differs from --p2p-addr." placeholder:"HOST:PORT"`
+	FullNodes  int           `name:"full-nodes" help:"Nodes that are no validators and may connect to this one, to follow the chain. 0 lets none in." default:"8"`
+	FullMiB    int           `name:"full-node-mib" help:"MiB per second that one of them may be sent. What validators wait for always goes first." default:"8"`
+	FullAllMiB int           `name:"full-nodes-mib" help:"MiB per second that all of them together may be sent: a part of the line that votes and blocks can spare." default:"16"`
+	RunnerAddr string        `help:"UDP address for runners." default:"127.0.0.1:4002" placeholder:"HOST:PORT"`
+	AdminAddr  string        `help:"Address of metrics and profiles." default:"127.0.0.1:4003" placeholder:"HOST:PORT"`
+	PortOffset int           `help:"Add this to every port, to run several nodes on one machine." default:"0"`
+	Archive    *bool         `help:"Keep old values, so that accounts, storage and code of any height can be asked for, and not only of the last 1024 blocks. The data folder remembers it; --archive=false ends it, and what is not kept cannot be made up later."`
+	FreeFloor  int64         `name:"free-floor-mib" help:"MiB of the disk that stay free: below it the node stops before it writes, and can be started again once there is room. 0 for no floor." default:"1024"`
+	Memory     int64         `name:"state-memory-mib" help:"MiB that the tries of the state may take: /health says so long before they do. 0 for three quarters of what the machine or its control group has." default:"0"`
+	RPCHosts   []string      `name:"rpc-host" help:"Name under which a proxy on this machine passes on API requests, besides localhost. Others are refused on a loopback address, and by a devnet anywhere." placeholder:"NAME"`
+	RPCProxies []string      `name:"rpc-proxy" help:"Address or network of a proxy whose X-Forwarded-For names the client that limits count, such as 127.0.0.1 or 10.0.0.0/8." placeholder:"PREFIX"`
+	RPCRate    int           `name:"rpc-rate" help:"API requests per second and client address; 0 is unlimited." default:"100"`
+	ExecMode   string        `name:"exec-mode" help:"How the transactions of a block are executed: seq (one after the other), dag (beside each other, as planned), opt (beside each other, without a plan), auto. The results are the same." enum:"auto,seq,dag,opt" default:"auto"`
+	Workers    int           `name:"exec-workers" help:"Transactions executed at a time; 0 for as many as there are processors." default:"0"`
+	Build      int           `name:"build-percent" help:"Part of the block time in which a proposal takes transactions; the rest is for everything else." default:"60"`
+	MinBlock   time.Duration `name:"min-block-time" help:"On a development chain: propose so long after the last block, and not only after the block time, where the pool holds enough for a block. 0 never does." default:"0s"`
+	KeepMiB    int64         `name:"keep-submitted-mib" help:"MiB of the file that keeps what clients submitted here and no block has yet, to offer it to the pool again after a restart. 0 keeps none, as does a devnet without --data." default:"16"`
+	ScrubMiB   int64         `name:"scrub-mib" help:"MiB of stored blocks that are read again each second, on a thread of low priority, so that damage is found before somebody needs the block; each block once a day at most. 0 reads none." default:"1"`
+	RepairKiB  int64         `name:"repair-kib" help:"KiB of damaged stored blocks that are fetched from other validators and written again each second, on a thread of low priority. 0 mends none: they are only reported." default:"1024"`
+	Checkpoint uint64        `name:"checkpoint-blocks" help:"Blocks between two checkpoints of the state, which joining nodes fetch. 0 makes none." default:"10000"`
 
 	Budgets budgetFlags `embed:""`
 }
@@ -67,7 +68,7 @@ func (f *listenFlags) config(dataDir string, devnet bool) (node.Config, error) {
 		}
 		cfg.RPCProxies = append(cfg.RPCProxies, p)
 	}
-	cfg.CheckpointBlocks, cfg.BuildPercent, cfg.SubmittedBytes = f.Checkpoint, f.Build, f.KeepMiB<<20
+	cfg.CheckpointBlocks, cfg.BuildPercent, cfg.MinBlock, cfg.SubmittedBytes = f.Checkpoint, f.Build, f.MinBlock, f.KeepMiB<<20
 	f.Budgets.into(&cfg)
 	cfg.ScrubBytes, cfg.RepairBytes = f.ScrubMiB<<20, f.RepairKiB<<10
 	mode, err := parallel.ParseMode(f.ExecMode)

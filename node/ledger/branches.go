@@ -22,6 +22,7 @@ const DefaultUnfinalBytes = 512 << 20
 type branches struct {
 	blocks map[chain.Hash]*Executed
 	bytes  atomic.Int64 // of all but the head; written by the owner, read by anyone
+	txs    atomic.Int64 // likewise, transactions
 }
 
 func newBranches(head *Executed) branches {
@@ -32,6 +33,7 @@ func newBranches(head *Executed) branches {
 func (t *branches) reset(head *Executed) {
 	t.blocks = map[chain.Hash]*Executed{head.Digest: head}
 	t.bytes.Store(0)
+	t.txs.Store(0)
 }
 
 func (t *branches) get(digest chain.Hash) *Executed { return t.blocks[digest] }
@@ -39,6 +41,7 @@ func (t *branches) get(digest chain.Hash) *Executed { return t.blocks[digest] }
 func (t *branches) put(e *Executed) {
 	if t.blocks[e.Digest] == nil {
 		t.bytes.Add(int64(e.bytes))
+		t.txs.Add(int64(len(e.Txs)))
 	}
 	t.blocks[e.Digest] = e
 }
@@ -55,14 +58,16 @@ func (t *branches) prune(head *Executed) {
 	}
 	slices.SortFunc(above, func(a, b *Executed) int { return cmp.Compare(a.Height(), b.Height()) })
 	t.blocks = map[chain.Hash]*Executed{head.Digest: head}
-	sum := 0
+	sum, txs := 0, 0
 	for _, e := range above {
 		if t.blocks[e.Block.Header.Parent] != nil {
 			t.blocks[e.Digest] = e
 			sum += e.bytes
+			txs += len(e.Txs)
 		}
 	}
 	t.bytes.Store(int64(sum))
+	t.txs.Store(int64(txs))
 }
 
 // UnfinalBytes is what executed blocks that are not final take. Safe for any goroutine.

@@ -43,6 +43,8 @@ func (p *pool) Pack(_ context.Context, req lanes.PackRequest) (order.Selection, 
 	return order.Selection{Txs: order.Arrange(req.VRFOut, p.txs)}, nil
 }
 
+func (p *pool) Executable() int { return len(p.txs) }
+
 func (p *pool) Reconsider(context.Context, []*chain.VerifiedTx) error { return nil }
 
 func (p *pool) Shun(ctx context.Context, hashes []chain.Hash) error { return p.Discard(ctx, hashes) }

@@ -57,6 +57,9 @@ type Pool interface {
 	Reconsider(ctx context.Context, txs []*chain.VerifiedTx) error
 	// Shun drops transactions and refuses them for a while.
 	Shun(ctx context.Context, hashes []chain.Hash) error
+	// Executable is how many transactions a block could take now, those of blocks that
+	// are not final included. It waits for nobody.
+	Executable() int
 }
 
 // Signatures recovers the senders of a received block's transactions.
@@ -83,6 +86,9 @@ type Config struct {
 	// BuildPercent is the part of the block time in which a proposal takes
 	// transactions; 0 means DefaultBuildPercent.
 	BuildPercent int
+	// MinBlock lets a proposal leave so long after its parent where the pool holds
+	// enough for a block; 0 never before the block time. For development chains.
+	MinBlock time.Duration
 	// UnfinalBytes is what executed blocks above the head may take before this node
 	// makes and votes for empty ones only; 0 means DefaultUnfinalBytes.
 	UnfinalBytes int
@@ -134,6 +140,7 @@ type Stats struct {
 	Skipped                                atomic.Uint64 // transactions that execution refused of a selection
 	Faults                                 atomic.Uint64 // transactions and previews that were given up because executing them is a fault
 	Refilled, PackedAnew, Hurried, Slow    atomic.Uint64 // own blocks packed again, packed again without what was learned, ended by the clock; transactions far above their price in time
+	Early                                  atomic.Uint64 // own proposals that left before the block time had passed
 	ClockWaits                             atomic.Uint64 // own proposals that had to wait for this node's clock to come up to their parent
 	PackNanos, ExecNanos, RootNanos        atomic.Uint64
 	CommitNanos                            atomic.Uint64
@@ -221,6 +228,12 @@ func New(cfg Config) (*Ledger, error) {
 	if cfg.Measure == nil {
 		cfg.Measure = threadTime
 	}
+	if cfg.BuildPercent == 0 {
+		cfg.BuildPercent = DefaultBuildPercent
+	}
+	if cfg.MinBlock != 0 && (!cfg.Genesis.Devnet || cfg.MinBlock < time.Millisecond) {
+		return nil, fmt.Errorf("%w: %s of chain %q", ErrMinBlock, cfg.MinBlock, cfg.Genesis.Name)
+	}
 	head, err := loadHead(cfg.Store, cfg.Genesis)
 	if err != nil {
 		return nil, fmt.Errorf("load head: %w", err)
@@ -242,6 +255,7 @@ func New(cfg Config) (*Ledger, error) {
 		l.cfg.UnfinalBytes = DefaultUnfinalBytes
 	}
 	l.head.Store(head)
+	l.pace.early.set(cfg.MinBlock, cfg.BuildPercent, l.waiting)
 	l.pace.setClock(cfg.Genesis.Devnet, cfg.Now(), head.Block.Header.TimestampMillis)
 	return l, nil
 }

@@ -14,6 +14,7 @@ import (
 // never taken for the time, and a node whose clock is behind it waits (ADR 115).
 type pace struct {
 	devnet bool // blocks may be advanced by hand
+	early  early
 
 	mu      sync.Mutex
 	skipped time.Duration // chain time minus wall time
@@ -91,17 +92,18 @@ func (p *pace) wait(ctx context.Context, now func() time.Time, at timing, behind
 		nowMillis := p.nowMillis(now())
 		dueMillis = min(dueMillis, nowMillis+at.blockMillis) // the clock was set back
 		due := dueMillis - min(dueMillis, nowMillis)
-		if lag := p.behindMillis(at, nowMillis); lag > 0 {
+		lag := p.behindMillis(at, nowMillis)
+		if lag > 0 {
 			due = max(due, lag)
 			if behind != nil {
 				behind()
 				behind = nil
 			}
 		}
-		if due == 0 {
+		if due == 0 || lag == 0 && p.early.ready(at.parentMillis, nowMillis) {
 			return false, ctx.Err()
 		}
-		timer := time.NewTimer(time.Duration(min(due, clockLookMillis)) * time.Millisecond)
+		timer := time.NewTimer(time.Duration(min(due, p.early.lookMillis())) * time.Millisecond)
 		select {
 		case <-ctx.Done():
 			timer.Stop()

@@ -48,6 +48,10 @@ func (l *Ledger) Propose(ctx context.Context, req engine.ProposeRequest) (engine
 			return engine.Proposed{}, err
 		}
 		l.size.built(len(e.Encoded), time.Since(began), ctx.Err() != nil)
+		if e.Block.Header.TimestampMillis < at.parentMillis+at.blockMillis && !advancing {
+			l.Stats.Early.Add(1)
+		}
+		l.pace.early.built(len(e.Txs), len(e.Encoded), l.size.limit, time.Since(began))
 		l.tree.put(e)
 		l.Stats.Proposed.Add(1)
 		codeword := e.codeword
@@ -55,6 +59,10 @@ func (l *Ledger) Propose(ctx context.Context, req engine.ProposeRequest) (engine
 		return engine.Proposed{Digest: e.Digest, Block: e.Encoded, Shards: codeword}, nil
 	})
 }
+
+// waiting is how many transactions could stand in the next block: those that the pool may
+// give away less those in blocks that are not final yet, which it still holds.
+func (l *Ledger) waiting() int64 { return int64(l.cfg.Pool.Executable()) - l.tree.txs.Load() }
 
 // blockMillis is the block time of a child: that in force after its parent, so that
 // it changes at one height on all nodes. Until a block that raised it is final, the

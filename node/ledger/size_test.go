@@ -60,6 +60,8 @@ func (p *slowPool) Pack(_ context.Context, req lanes.PackRequest) (order.Selecti
 	return order.Selection{}, nil
 }
 
+func (p *slowPool) Executable() int { return 0 }
+
 func (p *slowPool) Reconsider(context.Context, []*chain.VerifiedTx) error { return nil }
 
 func (p *slowPool) Shun(context.Context, []chain.Hash) error { return nil }

@@ -43,16 +43,12 @@ type slowTx struct {
 }
 
 func (l *Ledger) newWatch(view context.Context, parent *Executed) *watch {
-	percent := l.cfg.BuildPercent
-	if percent == 0 {
-		percent = DefaultBuildPercent
-	}
 	// A chain with short blocks must go on with transactions that take longer: what is at
 	// stake is the view, for which others wait the leader timeout.
 	millis := max(l.blockMillis(parent), parent.Force.Params.LeaderTimeoutMillis/2)
 	block := time.Duration(millis) * time.Millisecond
 	return &watch{
-		now: l.cfg.Now, measure: l.cfg.Measure, began: l.cfg.Now(), most: block * time.Duration(percent) / 100,
+		now: l.cfg.Now, measure: l.cfg.Measure, began: l.cfg.Now(), most: block * time.Duration(l.cfg.BuildPercent) / 100,
 		overtaken: func() bool { return view.Err() != nil },
 	}
 }
