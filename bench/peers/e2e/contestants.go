@@ -18,8 +18,10 @@ type contestant struct {
 	name     string
 	batch    int // transactions in a request
 	accounts int
-	limit    int // most transactions sent and in no block
-	stock    int // transactions signed for each second; 0 for what the command line says
+	limit    int           // most transactions sent and in no block
+	stock    int           // transactions signed for each second; 0 for what the command line says
+	rate     float64       // transactions a second, unless the command line says; 0 for as many as the node takes
+	block    time.Duration // block time of ours; 0 for what the command line says
 	start    func(o *options, dir string) (*server, error)
 	// load prepares the running node: its language and who encodes for it.
 	load func(s *server, accounts int) (flood.Chain, func() flood.Encoder, error)
@@ -34,6 +36,15 @@ const (
 	nameKVStore = "comet-kvstore"
 	nameFour    = "cowboy-four"
 	namePeers4  = "comet-four"
+	nameSmall   = "cowboy-small" // four validators at small loads, one transaction a request
+	nameSmallP  = "comet-small"
+)
+
+// What small loads are: a transaction every ten milliseconds, and blocks far shorter than
+// what people notice.
+const (
+	smallRate  = 100
+	smallBlock = 20 * time.Millisecond
 )
 
 func contestants() []contestant {
@@ -47,6 +58,8 @@ func contestants() []contestant {
 		{name: nameKVStore, batch: 200, accounts: 500, limit: 15_000, stock: 70_000, start: startComet("kvstore", 1), load: loadComet(false)},
 		{name: nameFour, batch: flood.CowboyBatch, accounts: 1000, limit: 30_000, stock: 40_000, start: startFour, load: loadCowboy},
 		{name: namePeers4, batch: 200, accounts: 500, limit: 30_000, stock: 40_000, start: startComet("kvstore", 4), load: loadComet(false)},
+		{name: nameSmall, batch: 1, accounts: 200, limit: 1_000, rate: smallRate, block: smallBlock, start: startFour, load: loadCowboy},
+		{name: nameSmallP, batch: 1, accounts: 200, limit: 1_000, rate: smallRate, start: startComet("kvstore", 4), load: loadComet(false)},
 	}
 }
 
@@ -132,6 +145,11 @@ func finalizing(host string) error {
 
 // runOnce measures a contestant on a new chain. rate 0 is as much as it takes.
 func runOnce(ctx context.Context, o *options, c *contestant, dir string, rate float64) (r outcome, err error) {
+	if c.block > 0 {
+		own := *o
+		own.block = c.block
+		o = &own
+	}
 	s, err := c.start(o, dir)
 	if err != nil {
 		return r, err

@@ -101,11 +101,17 @@ func TestBars(t *testing.T) {
 		made(nameGeth, 1, 3_000, 0, 300*time.Microsecond), made(nameKVStore, 1, 30_000, 0, 50*time.Microsecond),
 		made(nameOurs, 1, 45_000, 45_000, 25*time.Microsecond),
 		made(nameKVStore, 2, 1, 0, 50*time.Microsecond), // ours of round 2 is missing
+		made(nameSmall, 1, 100, 100, time.Millisecond), made(nameSmallP, 1, 100, 100, time.Millisecond),
+	}
+	for i := range all {
+		if all[i].Inclusion.P50 = 50 * time.Millisecond; all[i].Name == nameSmall {
+			all[i].Inclusion.P50 = 45 * time.Millisecond
+		}
 	}
 	want := map[string]string{
 		"transfers-geth": bars.VerdictOK, "transfers-comet-signed": bars.VerdictNotMeasured, "transfers-comet-kvstore": bars.VerdictShort,
-		"four-validators-comet-kvstore": bars.VerdictNotMeasured,
-		"answers-p99-at-saturation":     bars.VerdictShort, "answers-p99-at-three-quarters": bars.VerdictOK, "node-cpu-a-transfer": bars.VerdictOK,
+		"four-validators-comet-kvstore": bars.VerdictNotMeasured, "small-loads-p50-to-final": bars.VerdictOK,
+		"answers-p99-at-saturation": bars.VerdictShort, "answers-p99-at-three-quarters": bars.VerdictOK, "node-cpu-a-transfer": bars.VerdictOK,
 		"serial-work-a-transfer": bars.VerdictShort, "allocations-a-transfer": bars.VerdictOK, "allocated-bytes-a-transfer": bars.VerdictShort,
 	}
 	results := all.judged()

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -100,7 +101,7 @@ func measure(ctx context.Context, o *options, field []contestant, stdout io.Writ
 	for round := 1; round <= o.rounds; round++ {
 		order.Shuffle(len(field), func(i, j int) { field[i], field[j] = field[j], field[i] })
 		for i := range field {
-			run(round, &field[i], o.rate)
+			run(round, &field[i], cmp.Or(o.rate, field[i].rate))
 		}
 		ours := slices.IndexFunc(field, func(c contestant) bool { return c.name == nameOurs })
 		if flooded := all.of(nameOurs, false); o.paced && ours >= 0 && len(flooded) > 0 {

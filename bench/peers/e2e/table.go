@@ -38,9 +38,13 @@ func pick(list runs, of func(*outcome) float64) (figures []float64) {
 
 // pairs puts ours of each round beside a peer's of the same round; value is the time or
 // whatever else is better when it is less.
-func (all runs) pairs(ours, peer string, value func(*outcome) float64) (rounds []bars.Round) {
-	for _, a := range all.of(ours, false) {
-		for _, b := range all.of(peer, false) {
+func (all runs) pairs(ours, peer string, value func(*outcome) float64) []bars.Round {
+	return all.pairsOf(ours, peer, false, value)
+}
+
+func (all runs) pairsOf(ours, peer string, atRate bool, value func(*outcome) float64) (rounds []bars.Round) {
+	for _, a := range all.of(ours, atRate) {
+		for _, b := range all.of(peer, atRate) {
 			if a.Round != b.Round {
 				continue
 			}
@@ -64,6 +68,8 @@ func (all runs) judged() []bars.Result {
 		bars.Judge("transfers-comet-kvstore", "CometBFT v0.38.26 kvstore, no signatures", "ns", 2.5, 3, all.pairs(nameOurs, nameKVStore, spacing)),
 	}
 	list = append(list, bars.Judge("four-validators-comet-kvstore", "four of CometBFT v0.38.26, no signatures", "ns", 3, 4, all.pairs(nameFour, namePeers4, spacing)))
+	inclusion := func(r *outcome) float64 { return float64(r.Inclusion.P50) }
+	list = append(list, bars.Judge("small-loads-p50-to-final", "four of CometBFT v0.38.26, no waits of its own", "ns", 1/1.2, 1, all.pairsOf(nameSmall, nameSmallP, true, inclusion)))
 	flooded, slow := append(all.of(nameOurs, false), all.of(nameAgain, false)...), all.of(nameOurs, true)
 	answers := func(r *outcome) float64 { return milliseconds(r.Answer.P99) }
 	list = append(list,
