@@ -2,6 +2,7 @@ package sdk
 
 import (
 	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/cowboy-foundation/cowboy/exec/pvm/compile"
@@ -28,6 +29,10 @@ func TestManyPartsArePaid(t *testing.T) {
 		{26, "open('/tmp/a', 'w').write('a\\n' * 100000)\nf = open('/tmp/a')", "f.seek(0)\n  f.readlines()"},
 		{15, "open('/tmp/a', 'w').write('\\uac00\\n' * 60000)\nf = open('/tmp/a')", "f.seek(0)\n  f.readlines()"},
 		{15, "open('/tmp/a', 'w').write('\\n' * 100000)\nf = open('/tmp/a', 'rb')", "f.seek(0)\n  f.readlines()"},
+		{22, "v = {}.keys()", "[" + strings.Repeat("*v,", 60) + "]"},
+		{1, "v = []", "[" + strings.Repeat("*v,", 60) + "]"},
+		{1, "v = ()", "[" + strings.Repeat("*v,", 60) + "]"},
+		{16, "v = {}.keys()", "{" + strings.Repeat("*v,", 60) + "}"},
 	} {
 		program, err := compile.Source([]byte("import cowboy_sdk as k\n"+row.setup+"\nprint(1)\nwhile True:\n  "+row.body+"\n"), "a.py", compile.DefaultLimits())
 		if err != nil {

@@ -328,21 +328,26 @@ func (m *Machine) Each(v Value, fn func(Value) error) error {
 	}
 }
 
+// itemsOf returns the items of an exact list or tuple, which need no iterator.
+func itemsOf(v Value) (items []Value, ok bool) {
+	if !exact(v) {
+		return nil, false
+	}
+	switch o := v.ref.self.(type) {
+	case *Tuple:
+		return o.items, true
+	case *List:
+		return o.items, true
+	}
+	return nil, false
+}
+
 // Collect returns the items of any iterable in a fresh slice.
 func (m *Machine) Collect(v Value) ([]Value, error) {
-	if exact(v) {
-		var items []Value
-		switch o := v.ref.self.(type) {
-		case *Tuple:
-			items = o.items
-		case *List:
-			items = o.items
-		}
-		if items != nil {
-			m.ChargeEach(len(items), m.dyn.Element)
-			m.Alloc(len(items) * valueBytes)
-			return append([]Value(nil), items...), nil
-		}
+	if items, ok := itemsOf(v); ok {
+		m.ChargeEach(len(items), m.dyn.Element)
+		m.Alloc(len(items) * valueBytes)
+		return append([]Value(nil), items...), nil
 	}
 	hold := m.newList(nil)
 	defer m.Release(m.Hold(Value{ref: &hold.Object}))
