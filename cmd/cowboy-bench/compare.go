@@ -32,7 +32,7 @@ func (c *compareCommand) Run(ctx context.Context) error {
 	case len(c.Build) == 0 && c.New != "":
 		list, err = c.reports()
 	default:
-		return errors.New("name two reports, or --build twice: cowboy-bench compare --build main --build .")
+		return errors.New("name two reports, or --build twice (cowboy-bench compare --build main --build .)")
 	}
 	if err != nil {
 		return err
