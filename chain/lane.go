@@ -41,6 +41,12 @@ func (p FeePair) Plus(q FeePair) FeePair {
 	return FeePair{PerCycle: p.PerCycle + q.PerCycle, PerCell: p.PerCell + q.PerCell}
 }
 
+// Covers reports whether p is at least q on both meters: fee caps that cover the base
+// fees may stand in a block (resolution 2.13).
+func (p FeePair) Covers(q FeePair) bool {
+	return p.PerCycle >= q.PerCycle && p.PerCell >= q.PerCell
+}
+
 // Usage is an amount of both meters.
 type Usage struct {
 	Cycles Cycles

@@ -101,6 +101,11 @@ func checkAccessList(list []AccessEntry) error {
 	return nil
 }
 
+// FeeCaps returns the most that the transaction pays a unit of each meter.
+func (t *Tx) FeeCaps() FeePair {
+	return FeePair{PerCycle: t.MaxFeePerCycle, PerCell: t.MaxFeePerCell}
+}
+
 // accessBytes returns how much longer the body is than with null for an access
 // list. It takes no time for a transaction without a list.
 func (t *Tx) accessBytes() int {

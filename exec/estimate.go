@@ -131,11 +131,10 @@ func (b *block) complete(tx *chain.Tx, ins chain.Instruction, nonce uint64) erro
 	if err != nil || !(ins.WithCode(target.HasCode()).Kind == chain.KindMessage) {
 		return err
 	}
-	l, err := actor.ReadQuota(b.state, *tx.To)
+	left, err := b.leftOf(*tx.To)
 	if err != nil {
-		return &Fault{"read the quota of " + tx.To.String(), err}
+		return err
 	}
-	left := l.Left(&p.Actor, b.in.Height) + p.Intrinsic.Of(ins.WithCode(true)).Cycles
-	tx.CyclesLimit = min(tx.CyclesLimit, left)
+	tx.CyclesLimit = min(tx.CyclesLimit, left+p.Intrinsic.Of(ins.WithCode(true)).Cycles)
 	return nil
 }

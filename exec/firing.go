@@ -240,8 +240,8 @@ func (b *block) promisedTo(a chain.Address) bool {
 // busy reports whether an actor has used up its cycles of this block (resolution
 // 11.22).
 func (b *block) busy(addr chain.Address, cycles chain.Cycles) (bool, error) {
-	l, err := actor.ReadQuota(b.state, addr)
-	return err == nil && l.Left(&b.in.Params.Actor, b.in.Height) < cycles, err
+	left, err := b.leftOf(addr)
+	return err == nil && left < cycles, err
 }
 
 // fund fills the escrow of a timer; false where its actor's balance is too small.

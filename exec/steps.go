@@ -45,11 +45,7 @@ func (s *Steps) Reserved() chain.Usage { return s.b.forTimers }
 // LeftOf returns what cycles an actor has for messages, besides those that are held back
 // for its due timers. The error is a [*Fault].
 func (s *Steps) LeftOf(a chain.Address) (chain.Cycles, error) {
-	l, err := actor.ReadQuota(s.b.state, a)
-	if err != nil {
-		return 0, &Fault{"read the quota of " + a.String(), err}
-	}
-	return l.Left(&s.b.in.Params.Actor, s.b.in.Height), nil
+	return s.b.leftOf(a)
 }
 
 // Transact runs the next transaction on State and books it. The error is an

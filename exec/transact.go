@@ -101,7 +101,7 @@ func (b *block) judge(tx *chain.VerifiedTx, sender *state.Account, at fees.Place
 	}
 	rule := fees.Validity{
 		Params: b.in.Params, ChainID: b.in.ChainID,
-		Roles: fees.Roles{Validators: b.in.Validators, Governors: b.in.Params.Governance.Members},
+		Roles: fees.RolesOf(b.in.Validators, b.in.Params),
 	}
 	ins, _, err := rule.Judge(tx, fees.Standing{Nonce: sender.Nonce, Spendable: spendable}, at)
 	return ins, err
@@ -130,16 +130,25 @@ func (b *block) Target(tx *chain.Tx) (fees.Target, error) {
 // judgeActor says whether a message may start: its actor has cycles left in this block
 // (resolution 11.22).
 func (b *block) judgeActor(ins chain.Instruction, tx *chain.VerifiedTx) error {
-	l, err := actor.ReadQuota(b.state, *tx.Tx.To)
+	left, err := b.leftOf(*tx.Tx.To)
 	if err != nil {
-		return &Fault{"read the quota of " + tx.Tx.To.String(), err}
+		return err
 	}
 	need := b.in.Params.Intrinsic.Of(ins)
-	left := l.Left(&b.in.Params.Actor, b.in.Height)
 	if tx.Tx.CyclesLimit-need.Cycles > left-min(left, b.reserved) {
 		return fmt.Errorf("%w: %d cycles left, %d of them reserved", ErrActorBusy, left, b.reserved)
 	}
 	return nil
+}
+
+// leftOf returns what cycles an actor has left in this block (resolution 11.22), those
+// that are held back for its due timers apart. The error is a [*Fault].
+func (b *block) leftOf(a chain.Address) (chain.Cycles, error) {
+	l, err := actor.ReadQuota(b.state, a)
+	if err != nil {
+		return 0, &Fault{"read the quota of " + a.String(), err}
+	}
+	return l.Left(&b.in.Params.Actor, b.in.Height), nil
 }
 
 func limitsOf(tx *chain.VerifiedTx) chain.Usage {

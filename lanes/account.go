@@ -53,7 +53,7 @@ func (l *Lanes) offerUnder(tx *chain.VerifiedTx, params *params.Params) offer {
 		o.Err = ErrShunned
 		return o
 	}
-	rule := fees.Validity{Params: params, ChainID: l.chainID, Roles: fees.Roles{Validators: l.validators(), Governors: params.Governance.Members}}
+	rule := fees.Validity{Params: params, ChainID: l.chainID, Roles: fees.RolesOf(l.validators(), params)}
 	ins, target, err := rule.Judge(tx, fees.Standing{Nonce: tx.Tx.Nonce, Spendable: math.MaxUint64}, (*admission)(l))
 	if err != nil {
 		o.Err = err

@@ -176,8 +176,7 @@ func (k *picker) meet(e *entry) error {
 // pays reports whether the fee caps cover the base fee of the block, which on a parent
 // above the head may be higher than the one that the levels were made for.
 func (k *picker) pays(e *entry) bool {
-	base := k.req.BaseFees[e.lane]
-	return e.maxFee.PerCycle >= base.PerCycle && e.maxFee.PerCell >= base.PerCell
+	return e.maxFee.Covers(k.req.BaseFees[e.lane])
 }
 
 // read opens the account of a sender for this pick.

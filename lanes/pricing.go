@@ -27,7 +27,7 @@ func (p *pricing) level(e *entry) level {
 // levelOf returns where an executable transaction stands under the base fee, if it uses
 // what is expected.
 func (p *pricing) levelOf(tx *chain.Tx, expected chain.Usage) level {
-	if tx.MaxFeePerCycle < p.base.PerCycle || tx.MaxFeePerCell < p.base.PerCell {
+	if !tx.FeeCaps().Covers(p.base) {
 		return levelUnderpriced
 	}
 	return levelTier0 + level(p.tierOf(tx, expected))

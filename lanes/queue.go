@@ -70,7 +70,7 @@ func newEntry(o *offer, of *sender) *entry {
 	tx := o.Tx
 	e := &entry{
 		tx: tx, of: of, cost: o.Cost, nonce: tx.Tx.Nonce, lane: tx.Lane, bytes: len(tx.Body),
-		maxFee: chain.FeePair{PerCycle: tx.Tx.MaxFeePerCycle, PerCell: tx.Tx.MaxFeePerCell},
+		maxFee: tx.Tx.FeeCaps(),
 		uses:   chain.Usage{Cycles: tx.Tx.CyclesLimit - o.Unused.Cycles, Cells: tx.Tx.CellsLimit - o.Unused.Cells},
 		unused: o.Unused, calls: o.Calls, mayCall: o.MayCall, expected: o.Expected, least: o.Least, key: o.Key,
 	}

@@ -21,10 +21,11 @@ func (e *OverflowError) Error() string { return e.Amount + " exceeds 64 bits" }
 // 0 where the cap is below the base fee, but such a transaction cannot stand in
 // a block at all.
 func EffectiveTip(tx *chain.Tx, base chain.FeePair) chain.FeePair {
-	return bidOf(tx).effectiveTip(base)
+	return bidOf(tx).EffectiveTip(base)
 }
 
-func (b Bid) effectiveTip(base chain.FeePair) chain.FeePair {
+// EffectiveTip is [EffectiveTip] of a bid.
+func (b Bid) EffectiveTip(base chain.FeePair) chain.FeePair {
 	return chain.FeePair{
 		PerCycle: min(b.Tip.PerCycle, over(b.Most.PerCycle, base.PerCycle)),
 		PerCell:  min(b.Tip.PerCell, over(b.Most.PerCell, base.PerCell)),
@@ -43,8 +44,7 @@ func over(a, b chain.Wei) chain.Wei {
 // value and its limits at its fee caps. That much is reserved before it runs
 // (resolution 2.12). The error is an [*OverflowError].
 func MaxCost(tx *chain.Tx) (chain.Wei, error) {
-	reserve, ok := cost(chain.Usage{Cycles: tx.CyclesLimit, Cells: tx.CellsLimit},
-		chain.FeePair{PerCycle: tx.MaxFeePerCycle, PerCell: tx.MaxFeePerCell})
+	reserve, ok := cost(chain.Usage{Cycles: tx.CyclesLimit, Cells: tx.CellsLimit}, tx.FeeCaps())
 	total, carry := bits.Add64(uint64(reserve), uint64(tx.Value), 0)
 	if !ok || carry != 0 {
 		return 0, &OverflowError{"value and limits at the fee caps"}
@@ -69,7 +69,7 @@ type Bid struct {
 
 func bidOf(tx *chain.Tx) Bid {
 	return Bid{
-		Most: chain.FeePair{PerCycle: tx.MaxFeePerCycle, PerCell: tx.MaxFeePerCell},
+		Most: tx.FeeCaps(),
 		Tip:  chain.FeePair{PerCycle: tx.TipPerCycle, PerCell: tx.TipPerCell},
 	}
 }
@@ -80,7 +80,7 @@ func (b Bid) Charge(base chain.FeePair, used chain.Usage) (fee, burned, tip chai
 		return 0, 0, 0, err
 	}
 	burned, okBurned := cost(used, base)
-	tip, okTip := cost(used, b.effectiveTip(base))
+	tip, okTip := cost(used, b.EffectiveTip(base))
 	sum, carry := bits.Add64(uint64(burned), uint64(tip), 0)
 	if !okBurned || !okTip || carry != 0 {
 		return 0, 0, 0, &OverflowError{"fee"}
@@ -109,11 +109,12 @@ func (e *BaseFeeError) Error() string {
 }
 
 func (b Bid) checkAgainst(base chain.FeePair) error {
-	if b.Most.PerCycle < base.PerCycle {
+	switch {
+	case b.Most.Covers(base):
+		return nil
+	case b.Most.PerCycle < base.PerCycle:
 		return &BaseFeeError{"cycle", b.Most.PerCycle, base.PerCycle}
-	}
-	if b.Most.PerCell < base.PerCell {
+	default:
 		return &BaseFeeError{"cell", b.Most.PerCell, base.PerCell}
 	}
-	return nil
 }

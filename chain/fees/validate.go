@@ -160,6 +160,11 @@ type Roles struct {
 	Governors  []chain.Address   // members of the multisig
 }
 
+// RolesOf returns who has a role under these validators and parameters.
+func RolesOf(validators []chain.Validator, p *params.Params) Roles {
+	return Roles{Validators: validators, Governors: p.Governance.Members}
+}
+
 // CheckRole is the part of [Validity] on whether the sender may send the instruction at all: a
 // validator's comes from the reward account of one in the set (resolution
 // 11.13). The rules on runners, candidates and governance need their actors'

@@ -54,16 +54,24 @@ func appendBackfill(dst []byte, b Backfill) []byte {
 func appendRequest(dst []byte, r Request) []byte { return r.Round.Append(dst) }
 
 func decodeOffer(b []byte, l Limits) (Offer, error) {
-	v, block, err := simplex.ReadVote(b)
+	v, block, err := readNotarize(b)
 	switch {
 	case err != nil:
 		return Offer{}, fmt.Errorf("offer: %w", err)
-	case v.Kind != simplex.Notarize:
-		return Offer{}, ErrNotOffer
 	case len(block) == 0 || len(block) > l.BlockBytesMax:
 		return Offer{}, ErrBlock
 	}
 	return Offer{v, block}, nil
+}
+
+// readNotarize reads the vote that goes with a block or a part of one, which proposes it.
+// The error is [ErrNotOffer] for another kind of vote.
+func readNotarize(b []byte) (v simplex.Vote, rest []byte, err error) {
+	v, rest, err = simplex.ReadVote(b)
+	if err == nil && v.Kind != simplex.Notarize {
+		err = ErrNotOffer
+	}
+	return v, rest, err
 }
 
 func decodeBackfill(b []byte, l Limits) (Backfill, error) {

@@ -38,12 +38,9 @@ func decodeShardOffer(b []byte, l Limits) (ShardOffer, error) {
 	if l.Code == nil {
 		return ShardOffer{}, ErrMessage
 	}
-	v, rest, err := simplex.ReadVote(b)
+	v, rest, err := readNotarize(b)
 	if err != nil {
 		return ShardOffer{}, fmt.Errorf("offer of a shard: %w", err)
-	}
-	if v.Kind != simplex.Notarize {
-		return ShardOffer{}, ErrNotOffer
 	}
 	p, err := l.Code.DecodeParcel(rest)
 	if err != nil {

@@ -75,15 +75,14 @@ func (q *queue) floor() chain.Wei {
 
 // within returns the bid with the tips that its caps leave room for.
 func (b Bid) within(base chain.FeePair) Bid {
-	b.Tip.PerCycle = min(b.Tip.PerCycle, b.MaxFee.PerCycle-min(b.MaxFee.PerCycle, base.PerCycle))
-	b.Tip.PerCell = min(b.Tip.PerCell, b.MaxFee.PerCell-min(b.MaxFee.PerCell, base.PerCell))
+	b.Tip = fees.Bid{Most: b.MaxFee, Tip: b.Tip}.EffectiveTip(base)
 	return b
 }
 
 // Price returns what the proposer and the burn get per unit of a firing, and
 // whether the bid's caps allow it.
 func (b Bid) Price(base chain.FeePair) (tip chain.FeePair, ok bool) {
-	return b.within(base).Tip, b.MaxFee.PerCycle >= base.PerCycle && b.MaxFee.PerCell >= base.PerCell
+	return b.within(base).Tip, b.MaxFee.Covers(base)
 }
 
 // tipPerCycle spreads both tips of a firing over its cycles.
