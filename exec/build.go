@@ -127,8 +127,14 @@ func (v *Builder) From(i int) error {
 	return nil
 }
 
-// CutFrom leaves out transaction i and all behind it: time is over.
+// IsCut reports whether time is over and what was left has been left out.
+func (v *Builder) IsCut() bool { return v.out.Cut }
+
+// CutFrom leaves out transaction i and all behind it, once: time is over.
 func (v *Builder) CutFrom(i int) {
+	if v.out.Cut {
+		return
+	}
 	v.out.Cut = true
 	// Bounded: by what the packer has chosen for a block, once each.
 	for ; i < len(v.sel.Txs); i++ {
@@ -142,27 +148,27 @@ func (v *Builder) Transact(i int) error {
 	if !v.Admit(i) {
 		return nil
 	}
-	if p, ok := v.payable(i); ok {
-		return v.takePayment(i, &p)
+	if done, err := v.Pay(i, v.steps.b.state); done || err != nil {
+		return err
 	}
 	return v.transactByRule(i)
 }
 
-// payable works out a payment; what panics on the way is left to the rule.
-func (v *Builder) payable(i int) (p payment, ok bool) {
-	defer func() {
-		if recover() != nil {
-			ok = false
-		}
-	}()
-	return v.steps.b.payable(v.sel.Txs[i])
+// Pay is [Steps.Pay] for the next transaction, which is admitted. Where time is over, the
+// payment is left out with those behind it.
+func (v *Builder) Pay(i int, in Accounts) (done bool, err error) {
+	p, ok := v.steps.payable(v.sel.Txs[i], in)
+	if !ok {
+		return false, nil
+	}
+	return true, v.takePayment(i, &p)
 }
 
 // takePayment takes a payment, unless time is over. The error is a [*Fault].
 func (v *Builder) takePayment(i int, p *payment) error {
 	v.watch.Note(i, p.result.Used(), v.watch.Measure(i)())
 	if v.watch.IsOver() {
-		v.steps.b.drop(p)
+		p.drop()
 		v.CutFrom(i)
 		return nil
 	}

@@ -15,6 +15,7 @@ import (
 // It is that rule's result: [fees.Validity] judges with the same standing, and whatever is
 // not a plain success is left to the rule, before anything is written (ADR 187).
 type payment struct {
+	accounts Accounts // that hold from and to
 	from, to state.Held
 	nonce    uint64    // of the sender, afterwards
 	left     chain.Wei // to the sender
@@ -27,33 +28,42 @@ func IsPayment(tx *chain.VerifiedTx) bool {
 	return len(tx.Tx.Payload) == 0 && tx.Tx.To != nil && !tx.Tx.To.IsSystem()
 }
 
+// Accounts are where payments look up and change accounts: a [state.Overlay], or several
+// that are one state (package exec/parallel).
+type Accounts interface {
+	Hold(chain.Address) (state.Held, bool)
+	Drop(*state.Held)
+	SetHeld(h *state.Held, nonce uint64, balance chain.Wei)
+}
+
 // payable works out a payment. It writes nothing.
-func (b *block) payable(tx *chain.VerifiedTx) (p payment, ok bool) {
+func (b *block) payable(tx *chain.VerifiedTx, in Accounts) (p payment, ok bool) {
 	if !IsPayment(tx) {
 		return p, false
 	}
-	if p.from, ok = b.state.Hold(tx.Sender); !ok {
+	p.accounts = in
+	if p.from, ok = in.Hold(tx.Sender); !ok {
 		return p, false
 	}
 	p.to = p.from
 	if *tx.Tx.To != tx.Sender {
-		if p.to, ok = b.state.Hold(*tx.Tx.To); !ok {
-			b.state.Drop(&p.from)
+		if p.to, ok = in.Hold(*tx.Tx.To); !ok {
+			in.Drop(&p.from)
 			return p, false
 		}
 	}
 	if ok = b.work(&p, tx); !ok {
-		b.drop(&p)
+		p.drop()
 	}
 	return p, ok
 }
 
 // drop gives up a payment.
-func (b *block) drop(p *payment) {
+func (p *payment) drop() {
 	if !p.to.Same(&p.from) {
-		b.state.Drop(&p.to)
+		p.accounts.Drop(&p.to)
 	}
-	b.state.Drop(&p.from)
+	p.accounts.Drop(&p.from)
 }
 
 // work does the sums of a payment. It is false for all that is not a plain success.
@@ -120,11 +130,11 @@ func (placeWithoutCode) Target(*chain.Tx) (fees.Target, error) { return fees.Tar
 
 // takePayment writes a payment and books it. The error is a [*Fault].
 func (b *block) takePayment(tx *chain.VerifiedTx, p *payment) error {
-	b.state.SetHeld(&p.from, p.nonce, p.left)
+	p.accounts.SetHeld(&p.from, p.nonce, p.left)
 	if tx.Tx.Value > 0 && !p.to.Same(&p.from) {
-		b.state.SetHeld(&p.to, p.to.Account().Nonce, p.received)
+		p.accounts.SetHeld(&p.to, p.to.Account().Nonce, p.received)
 	} else {
-		b.drop(p)
+		p.drop()
 	}
 	return b.commit(tx, &p.result)
 }

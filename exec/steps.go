@@ -52,6 +52,27 @@ func (s *Steps) LeftOf(a chain.Address) (chain.Cycles, error) {
 // [*InvalidTx] or a [*Fault].
 func (s *Steps) Transact(index int, tx *chain.VerifiedTx) error { return s.b.transact(index, tx) }
 
+// Pay executes and books the next transaction if it is a payment that succeeds, on
+// accounts that nobody else writes meanwhile. Otherwise it has written nothing, and
+// [Worker.Execute] or Transact has to. The error is a [*Fault].
+func (s *Steps) Pay(tx *chain.VerifiedTx, in Accounts) (done bool, err error) {
+	p, ok := s.payable(tx, in)
+	if !ok {
+		return false, nil
+	}
+	return true, s.b.takePayment(tx, &p)
+}
+
+// payable works out a payment; what panics on the way is left to the rule.
+func (s *Steps) payable(tx *chain.VerifiedTx, in Accounts) (p payment, ok bool) {
+	defer func() {
+		if recover() != nil {
+			ok = false
+		}
+	}()
+	return s.b.payable(tx, in)
+}
+
 // Fits reports whether the next transaction may stand in its place: its lane has
 // not ended and has room for its limits and its bytes (resolution 11.14).
 func (s *Steps) Fits(tx *chain.VerifiedTx) bool {

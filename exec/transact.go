@@ -15,7 +15,7 @@ import (
 // transact runs one transaction and books it. The error is an [*InvalidTx] or a
 // [*Fault].
 func (b *block) transact(index int, tx *chain.VerifiedTx) error {
-	if p, ok := b.payable(tx); ok {
+	if p, ok := b.payable(tx, b.state); ok {
 		return b.takePayment(tx, &p)
 	}
 	return b.transactByRule(index, tx)

@@ -63,6 +63,9 @@ func (d *Delta) giveBack(w *writes) {
 // is shared.
 func (h *Held) Account() *Account { return &h.w.room }
 
+// Address returns whose the account is, which is not the caller's to write.
+func (h *Held) Address() *chain.Address { return &h.w.addr }
+
 // Same reports whether both are one account.
 func (h *Held) Same(other *Held) bool { return h.w.addr == other.w.addr }
 

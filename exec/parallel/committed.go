@@ -149,14 +149,19 @@ func (s *committed) commit(index int, o *state.Overlay, v *view) error {
 		sh := s.shardOf(&c.Address)
 		sh.mu.Lock()
 		defer sh.mu.Unlock()
-		m := sh.versions[c.Address]
-		if m == nil {
-			m = &versions{}
-			sh.versions[c.Address] = m
-		}
-		m.record(c, mark, keeps)
+		sh.versionsOf(c.Address).record(c, mark, keeps)
 		return sh.over.Take(c)
 	})
+}
+
+// versionsOf returns the versions of an address, to be written. The caller holds the lock.
+func (s *shard) versionsOf(addr chain.Address) *versions {
+	m := s.versions[addr]
+	if m == nil {
+		m = &versions{}
+		s.versions[addr] = m
+	}
+	return m
 }
 
 func (m *versions) record(c *state.Change, mark uint32, keepsCodeAndMeta bool) {

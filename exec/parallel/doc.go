@@ -34,6 +34,9 @@
 // had to be re-executed nonetheless, the rest of the block is executed serially: a
 // scheduler without such a rule can be slower than none by any factor.
 //
+// A payment between accounts without code is not executed speculatively: that costs three
+// times what it does. The holder of the commit role executes it in its place (ADR 188).
+//
 // Credits to one account commute and do not conflict (state.NewDeltaOverlay), nor do
 // fees and tips, which are sums of the block.
 //
@@ -59,7 +62,8 @@
 //	Executor       one goroutine
 //
 // Locks: run.mu may be held when the lock of a shard or of warm is taken. Whoever holds
-// one of those takes no other lock of this package, so none waits for itself.
+// one of those takes no other lock of this package, so none waits for itself; but the holder
+// of the commit role takes the shards of both accounts of a payment, which nobody else does.
 //
 // What costs time beside others is less the work than the memory that moves between
 // cores: locks, and what another has just written. So a worker takes up neighbours in

@@ -160,13 +160,16 @@ func (x *Executor) prepareRun(mode Mode, s *exec.Steps, txs []*chain.VerifiedTx)
 		waiting: make([][]int, len(txs)), depth: make([]int32, len(txs)), waitsFor: make([]int32, len(txs)), alone: make([]bool, len(txs)), memory: x.memory, shake: x.shake, clock: x.cfg.Clock,
 		window: windowOptimistic * x.cfg.Workers, heavy: heavy(txs),
 	}
+	r.pays, r.payments = payments(txs)
 	for i, e := range x.engines {
 		r.workers = append(r.workers, &worker{run: r, exec: s.Worker(e), free: x.spare[i]})
 	}
 	if mode == Planned {
 		r.window, r.plan = windowPlanned*x.cfg.Workers, newPlan(len(txs))
 		for i, tx := range txs {
-			r.jobs[i].footprint = foresee(tx)
+			if r.payments < len(txs) {
+				r.jobs[i].footprint = foresee(tx)
+			}
 			r.alone[i] = x.blames.alone(culprit(tx))
 		}
 	}

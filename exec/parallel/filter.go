@@ -5,6 +5,7 @@ import (
 	"math/bits"
 	"sync/atomic"
 
+	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/state"
 )
 
@@ -52,7 +53,7 @@ func (f *filter) addChange(c *state.Change) {
 		f.cleared.Store(true)
 	}
 	if c.Account != nil || c.Credit != 0 || c.Cleared {
-		f.set(&place{kind: ofAccount, addr: c.Address})
+		f.addAccount(c.Address)
 	}
 	if len(c.Storage) > 0 || c.Cleared {
 		f.set(&place{kind: ofSize, addr: c.Address})
@@ -61,6 +62,9 @@ func (f *filter) addChange(c *state.Change) {
 		f.set(&place{kind: ofSlot, addr: c.Address, key: c.Storage[i].Key})
 	}
 }
+
+// addAccount notes an account.
+func (f *filter) addAccount(addr chain.Address) { f.set(&place{kind: ofAccount, addr: addr}) }
 
 func (f *filter) set(p *place) {
 	h := p.hash() & f.mask

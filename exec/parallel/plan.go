@@ -54,7 +54,7 @@ func (r *run) planNext() {
 	if message {
 		r.warm.expect(i, c.code)
 	}
-	if r.mode == Planned {
+	if r.mode == Planned && r.payments < len(r.txs) {
 		if j.footprint.message { // without code, nothing is known of it
 			r.memory.foresee(c, &j.footprint)
 			r.willUse(i)
@@ -68,7 +68,7 @@ func (r *run) planNext() {
 			r.deepest, r.deepestAt = r.depth[i], i
 		}
 	}
-	if r.isBarred(i) {
+	if r.pays[i] || r.isBarred(i) {
 		r.alone[i] = true
 	}
 	switch {

@@ -25,8 +25,10 @@ type run struct {
 	warm      *warm
 	workers   []*worker
 	builder   *builder
-	window    int // how far executions run ahead of the commit index
-	heavy     int // transactions that run programs or instructions
+	window    int    // how far executions run ahead of the commit index
+	heavy     int    // transactions that run programs or instructions
+	pays      []bool // may be payments
+	payments  int    // how many
 	shake     func()
 	clock     func() uint64
 
@@ -41,7 +43,7 @@ type run struct {
 	deepest     int32
 	deepestAt   int                        // one that is as deep
 	waitsFor    []int32                    // of each, whom it waits for
-	alone       []bool                     // runs at its turn alone, for what it or its like did
+	alone       []bool                     // runs at its turn alone: it pays, or for what it or its like did
 	barred      map[chain.Address]struct{} // culprits of this block, of whom the rest runs alone
 	commitIndex int                        // transactions committed so far; the next to commit
 	committing  bool                       // a worker commits; the fields of the second part are its own until it ends
@@ -265,6 +267,11 @@ func (w *worker) commitNext(i int) bool {
 	}
 	if !r.builder.mayCommit(i) {
 		return true
+	}
+	if r.pays[i] {
+		if done := w.pay(i); done || r.err != nil {
+			return r.err == nil && !r.late
+		}
 	}
 	last := r.builder.overcommitted(i)
 	alone := !last && r.alone[i]
