@@ -180,9 +180,15 @@ func hanging(parents map[*tree.Image]*Version, k *kept) (images []*tree.Image, s
 
 // generation is the resident tries, and the pending versions in them. There is
 // one, until a rebuild makes another.
+//
+// giving is held from when dropped versions are found until their records are taken back:
+// who builds finds some, and who commits gives up what they are built on, at the same time.
+// It comes before the locks of pending and forest, and after that of a kept version, which
+// a builder holds.
 type generation struct {
 	forest  *tree.Forest
 	pending pendingVersions
+	giving  sync.Mutex
 }
 
 func newGeneration(o *Options) *generation {
@@ -191,6 +197,8 @@ func newGeneration(o *Options) *generation {
 
 // reap takes back the records of dropped versions.
 func (g *generation) reap() {
+	g.giving.Lock()
+	defer g.giving.Unlock()
 	g.forest.Release(g.pending.takeOrphans()...)
 }
 
@@ -202,6 +210,8 @@ func (s *Store) expire(old, next *kept) bool {
 		return false
 	}
 	s.dropRows(old)
+	s.giving.Lock()
+	defer s.giving.Unlock()
 	s.forest.Release(s.pending.takeChildren(old)...)
 	s.forest.Retire(next.image)
 	return true

@@ -1,9 +1,12 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"runtime"
 	"testing"
+	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
@@ -90,4 +93,46 @@ func TestUseWhileClosing(t *testing.T) {
 	if _, err := s.VerifyHead(context.Background()); !errors.Is(err, ErrClosed) {
 		t.Errorf("verify behind Close: %v", err)
 	}
+}
+
+// TestDroppedBeforeWhatTheyAreBuiltOn builds a block beside a commit that gives up the
+// version on which a dropped one is built: the builder takes the dropped one back either
+// before or not at all, since afterwards its records refer to some that are gone.
+func TestDroppedBeforeWhatTheyAreBuiltOn(t *testing.T) {
+	opts := testOptions(vfs.NewMem())
+	opts.KeepVersions = 1
+	s, err := Open("data", opts)
+	check(t, err)
+	defer s.Close()
+	actor := chain.Address{9}
+	writing := func(key state.StorageKey, length int) *state.Delta {
+		d := state.NewDelta()
+		d.SetStorage(actor, key, bytes.Repeat([]byte{1}, length))
+		return d
+	}
+	const large = 20 << 10 // has a chunk of its own, which goes with it
+	check(t, s.Init(GenesisRecord{Hash: chain.Hash{1}, Delta: writing("\x01large", large)}))
+	dropped, err := s.Head().Apply(writing("\x01small", 1))
+	check(t, err)
+	next, err := s.Head().Apply(writing("\x01large", large+1))
+	check(t, err)
+	s.pending.orphan(dropped.image) // as if the collector had found it
+
+	s.giving.Lock() // the commit is about to give up the genesis
+	built, committed := make(chan error), make(chan error)
+	go func() {
+		_, err := next.Apply(state.NewDelta())
+		built <- err
+	}()
+	go func() { committed <- s.Commit(next, testRecord(next.Height(), 0)) }()
+	time.Sleep(20 * time.Millisecond)
+	s.pending.mu.Lock()
+	if found := len(s.pending.orphans); found != 1 {
+		t.Errorf("%d versions are found, the dropped one is with the builder", found)
+	}
+	s.pending.mu.Unlock()
+	s.giving.Unlock()
+	check(t, <-built)
+	check(t, <-committed)
+	runtime.KeepAlive(dropped)
 }
