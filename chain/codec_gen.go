@@ -21,7 +21,7 @@ func (x *AccessEntry) readFrom(r *cbor.Reader) error {
 	if err := r.BytesInto(x.Address[:]); err != nil {
 		return &FieldError{Object: "AccessEntry", Field: "Address", Err: err}
 	}
-	if n, err := r.Array(MaxAccessKeys); err != nil {
+	if n, err := r.ArrayEach(MaxAccessKeys, 34); err != nil {
 		return &FieldError{Object: "AccessEntry", Field: "Keys", Err: err}
 	} else if n > 0 {
 		x.Keys = make([]Hash, n)
@@ -153,7 +153,7 @@ func (x *Tx) readFrom(r *cbor.Reader) error {
 		x.TipPerCell = Wei(v)
 	}
 	if !r.Null() {
-		if n, err := r.Array(MaxAccessEntries); err != nil {
+		if n, err := r.ArrayEach(MaxAccessEntries, 23); err != nil {
 			return &FieldError{Object: "Tx", Field: "AccessList", Err: err}
 		} else {
 			x.AccessList = make([]AccessEntry, n)
@@ -499,7 +499,7 @@ func (x *Receipt) readFrom(r *cbor.Reader) error {
 	} else {
 		x.Output = v
 	}
-	if n, err := r.Array(MaxEvents); err != nil {
+	if n, err := r.ArrayEach(MaxEvents, 24); err != nil {
 		return &FieldError{Object: "Receipt", Field: "Events", Err: err}
 	} else if n > 0 {
 		x.Events = make([]Event, n)
@@ -509,7 +509,7 @@ func (x *Receipt) readFrom(r *cbor.Reader) error {
 			return &FieldError{Object: "Receipt", Field: "Events", Err: err}
 		}
 	}
-	if n, err := r.Array(MaxDeliveries); err != nil {
+	if n, err := r.ArrayEach(MaxDeliveries, 61); err != nil {
 		return &FieldError{Object: "Receipt", Field: "Trace", Err: err}
 	} else if n > 0 {
 		x.Trace = make([]Delivery, n)

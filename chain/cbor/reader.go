@@ -111,6 +111,22 @@ func (r *Reader) str(major byte, limit int) ([]byte, error) {
 // allocate by the result.
 func (r *Reader) Array(limit int) (int, error) { return r.open(majorArray, limit) }
 
+// ArrayEach is [Reader.Array] for elements of at least so many bytes each: where the
+// caller's are larger in memory than a byte, as most are, the input holds that much of
+// each, too, before the caller allocates.
+func (r *Reader) ArrayEach(limit, least int) (int, error) {
+	start := r.pos
+	n, err := r.open(majorArray, limit)
+	if err != nil {
+		return 0, err
+	}
+	if n > (len(r.data)-r.pos)/least {
+		r.pos = start
+		return 0, r.fail(ErrTruncated)
+	}
+	return n, nil
+}
+
 // Map reads the head of a map of at most limit pairs and returns their number.
 // The caller reads the keys with [Reader.Key].
 func (r *Reader) Map(limit int) (int, error) { return r.open(majorMap, limit) }

@@ -27,6 +27,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"strconv"
 	"strings"
 )
 
@@ -347,7 +348,11 @@ func (g *generator) readSlice(f field, v string, elem ast.Expr, fail string, inn
 	if nullable {
 		g.line("if !r.Null() {")
 	}
-	g.line("if n, err := r.Array(%s)%s else ", f.limit, fail)
+	least, err := g.leastBytes(f, elem)
+	if err != nil {
+		return err
+	}
+	g.line("if n, err := r.ArrayEach(%s, %d)%s else ", f.limit, least, fail)
 	g.out.Truncate(g.out.Len() - 1) // the brace belongs on the same line
 	if nullable {
 		g.line("{\n%s = make([]%s, n)\n}", v, typeName(elem))
@@ -363,6 +368,49 @@ func (g *generator) readSlice(f field, v string, elem ast.Expr, fail string, inn
 		g.line("}")
 	}
 	return nil
+}
+
+// leastBytes is how many bytes the encoding of a type has at the least, or fewer: what a
+// reader may take an announced element for before it has read it.
+func (g *generator) leastBytes(f field, typ ast.Expr) (int, error) {
+	s, _, err := g.shapeOf(f, typ)
+	switch {
+	case err != nil:
+		return 0, err
+	case s == shapeByteArray:
+		return g.leastBytesOfArray(typ), nil
+	case s != shapeStruct:
+		return 1, nil
+	}
+	sum := 1
+	for _, inner := range g.types[typeName(typ)].(*ast.StructType).Fields.List {
+		least, err := g.leastBytes(f, inner.Type)
+		if err != nil {
+			return 0, err
+		}
+		sum += least * len(inner.Names)
+	}
+	return sum, nil
+}
+
+// leastBytesOfArray is the head of a byte string and the bytes, as far as the declaration
+// says their number itself.
+func (g *generator) leastBytesOfArray(typ ast.Expr) int {
+	if id, ok := typ.(*ast.Ident); ok {
+		return g.leastBytesOfArray(g.types[id.Name])
+	}
+	length, ok := typ.(*ast.ArrayType).Len.(*ast.BasicLit)
+	if !ok {
+		return 1
+	}
+	n, err := strconv.Atoi(length.Value)
+	switch {
+	case err != nil:
+		return 1
+	case n < 24:
+		return 1 + n
+	}
+	return 2 + n
 }
 
 func typeName(typ ast.Expr) string {
