@@ -218,7 +218,7 @@ func (c *Client) fetch(ctx context.Context, anchor *checkpoint.Anchor) (err erro
 	defer func() { err = errors.Join(err, to.Close()) }()
 	c.jobs++
 	j := &job{Client: c, number: c.jobs, anchor: anchor, to: to, deadlines: map[uint64]time.Time{}, without: map[int]bool{}, passed: map[int]bool{}, fedAt: time.Now(), keptAt: time.Now(), toldAt: time.Now()}
-	if j.fetch, err = checkpoint.NewFetch(anchor.Root(), to.Progress()); err != nil {
+	if j.fetch, err = checkpoint.NewFetch(anchor.Root(), checkpoint.DefaultChunkBytes, to.Progress()); err != nil {
 		return fmt.Errorf("state sync: %w", err)
 	}
 	if err := j.run(ctx); err != nil {

@@ -73,6 +73,29 @@ func (a *Account) checkContents(codes *codeCheck) error {
 	return nil
 }
 
+// checkPlaces refuses storage apart that is not too large for the chunk of its account: who
+// cuts the state to chunks of that size has none of it apart, so that nobody but the
+// sender could be asked for it.
+func (a *Accounts) checkPlaces(chunkBytes int) error {
+	for i := range a.Accounts {
+		one := &a.Accounts[i]
+		if one.Storage != Apart {
+			continue
+		}
+		row, err := state.DecodeAccount(one.Row)
+		if err != nil {
+			return fmt.Errorf("%w: %w", ErrChunk, err)
+		}
+		if n := storageBytes(row.StorageSize); n <= uint64(chunkBytes) {
+			return fmt.Errorf("%w: storage of %d bytes of the account with key %s is said to be apart", ErrChunk, n, one.Key)
+		}
+	}
+	return nil
+}
+
+// storageBytes is what the values of a storage take in chunks, as slotBytes counts them.
+func storageBytes(size state.StorageSize) uint64 { return size.Bytes + slotOverhead*size.Entries }
+
 // slotEntries returns the leaves of storage values.
 func slotEntries(slots []Slot) []tree.Entry {
 	entries := make([]tree.Entry, len(slots))

@@ -92,6 +92,7 @@ const (
 // then the checkpoint's.
 type Fetch struct {
 	root   chain.Hash
+	target int // of the size of a chunk, as in CutConfig
 	parts  [ranges]part
 	peers  map[PeerID]*peer
 	order  []PeerID // of joining; turns are taken in it
@@ -126,9 +127,10 @@ type peer struct {
 	slow          bool // the last request was late
 }
 
-// NewFetch begins, or goes on from what Progress returned.
-func NewFetch(root chain.Hash, progress []byte) (*Fetch, error) {
-	f := &Fetch{root: root, peers: map[PeerID]*peer{}}
+// NewFetch begins, or goes on from what Progress returned. All peers cut the state to
+// chunks of about chunkBytes.
+func NewFetch(root chain.Hash, chunkBytes int, progress []byte) (*Fetch, error) {
+	f := &Fetch{root: root, target: chunkBytes, peers: map[PeerID]*peer{}}
 	for i := range f.parts {
 		f.parts[i].next[0], f.parts[i].end[0] = byte(i)<<4, byte(i+1)<<4
 	}
@@ -310,7 +312,9 @@ func (f *Fetch) verifyChunk(p *part, payload []byte) (checked, error) {
 	switch c := c.(type) {
 	case *Accounts:
 		got.Kind = AskAccounts
-		out.span, err = c.Check(f.root)
+		if out.span, err = c.Check(f.root); err == nil {
+			err = c.checkPlaces(f.target)
+		}
 	case *Slots:
 		got.Kind, got.Account = AskSlots, c.Account
 		out.span, err = c.Check(f.root)

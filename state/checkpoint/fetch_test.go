@@ -146,14 +146,14 @@ func TestFetchFromAllKindsOfPeers(t *testing.T) {
 	for seed := range uint64(12) {
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(seed, 31))
-			accounts := []int{0, 1, 7, 400, 2000}[seed%5]
+			accounts, chunkBytes := []int{0, 1, 7, 400, 2000}[seed%5], 300+rng.IntN(3000)
 			fl := &fleet{
-				rng: rng, good: serve(t, rng, accounts, 300+rng.IntN(3000)), other: serve(t, rng, accounts+1, 1000),
+				rng: rng, good: serve(t, rng, accounts, chunkBytes), other: serve(t, rng, accounts+1, 1000),
 				liars: map[checkpoint.PeerID]bool{5: true, 6: true}, silent: map[checkpoint.PeerID]bool{7: true},
 				dropped: map[checkpoint.PeerID]error{},
 				got:     &served{accounts: map[chain.Hash]string{}, slots: map[string]string{}},
 			}
-			f, err := checkpoint.NewFetch(fl.good.root, nil)
+			f, err := checkpoint.NewFetch(fl.good.root, chunkBytes, nil)
 			check(t, err)
 			join := func() {
 				for id := range checkpoint.PeerID(8) {
@@ -172,7 +172,7 @@ func TestFetchFromAllKindsOfPeers(t *testing.T) {
 				fl.pending = slices.Delete(fl.pending, i, i+1)
 				fl.do(t, f.Step(fl.answer(t, a)))
 				if rng.IntN(40) == 0 { // the process is killed and started again
-					f, err = checkpoint.NewFetch(fl.good.root, f.Progress())
+					f, err = checkpoint.NewFetch(fl.good.root, chunkBytes, f.Progress())
 					check(t, err)
 					fl.pending = nil
 					join()
@@ -207,10 +207,63 @@ func TestFetchFromAllKindsOfPeers(t *testing.T) {
 	}
 }
 
+// TestStorageIsApartOnlyWhereItIsLarge: a peer that says of storage which is in the chunk of
+// its account that it is apart is dropped. Nobody else has it so, and whoever was asked for
+// it would seem to have the checkpoint no more.
+func TestStorageIsApartOnlyWhereItIsLarge(t *testing.T) {
+	const chunkBytes = 1000
+	s := serve(t, rand.New(rand.NewPCG(1, 33)), 400, chunkBytes)
+	f, err := checkpoint.NewFetch(s.root, chunkBytes, nil)
+	check(t, err)
+	pending, liar, asked := f.Step(checkpoint.Joined{Peer: 1}), checkpoint.PeerID(1), 0
+	for len(pending) > 0 {
+		var more []checkpoint.Effect
+		switch e := pending[0].(type) {
+		case checkpoint.Drop:
+			if e.Peer != liar || !errors.Is(e.Reason, checkpoint.ErrChunk) {
+				t.Fatalf("%+v", e)
+			}
+			liar = 0
+			more = f.Step(checkpoint.Joined{Peer: 2})
+		case checkpoint.Ask:
+			chunk, ok, err := s.index.Find(e.Request)
+			check(t, err)
+			if !ok {
+				t.Fatalf("an honest peer is asked for %+v, which it does not have", e.Request)
+			}
+			if e.Request.Kind == checkpoint.AskSlots {
+				asked++
+			}
+			if e.Peer == liar {
+				chunk = allApart(t, chunk)
+			}
+			more = f.Step(checkpoint.Answered{Peer: e.Peer, ID: e.ID, Chunk: chunk})
+		}
+		pending = append(pending[1:], more...)
+	}
+	if liar != 0 || !f.Done() || asked == 0 {
+		t.Errorf("the liar is peer %d, done %v, %d requests for storage apart", liar, f.Done(), asked)
+	}
+}
+
+// allApart says of all storage in a chunk that it is apart.
+func allApart(t *testing.T, chunk []byte) []byte {
+	c, err := checkpoint.DecodeChunk(chunk)
+	check(t, err)
+	if a, ok := c.(*checkpoint.Accounts); ok {
+		for i := range a.Accounts {
+			if one := &a.Accounts[i]; one.Storage == checkpoint.Here {
+				one.Storage, one.Slots = checkpoint.Apart, nil
+			}
+		}
+	}
+	return c.Append(nil)
+}
+
 func TestFetchIgnoresWhatNobodyAskedFor(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 32))
 	s := serve(t, rng, 50, 500)
-	f, err := checkpoint.NewFetch(s.root, nil)
+	f, err := checkpoint.NewFetch(s.root, 500, nil)
 	check(t, err)
 	asks := f.Step(checkpoint.Joined{Peer: 1})
 	if len(asks) != 4 {
@@ -240,7 +293,7 @@ func TestFetchIgnoresWhatNobodyAskedFor(t *testing.T) {
 	if f.Peers() != 0 {
 		t.Errorf("%d peers left", f.Peers())
 	}
-	if _, err := checkpoint.NewFetch(s.root, []byte{1}); !errors.Is(err, checkpoint.ErrEncoding) {
+	if _, err := checkpoint.NewFetch(s.root, 500, []byte{1}); !errors.Is(err, checkpoint.ErrEncoding) {
 		t.Errorf("torn progress: %v", err)
 	}
 }

@@ -27,7 +27,11 @@ type hashedSlot struct {
 	Slot
 }
 
-func slotBytes(s *hashedSlot) int { return 8 + len(s.Key) + len(s.Value) }
+func slotBytes(s *hashedSlot) int { return slotOverhead + len(s.Key) + len(s.Value) }
+
+// slotOverhead is what a storage value takes in a chunk besides its key and itself: their
+// lengths.
+const slotOverhead = 8
 
 // slotSorter puts the storage of one account, which the flat state has by key,
 // in the order of its trie, which is that of hashes. It holds one part at a time:
@@ -64,7 +68,7 @@ const itemBytes = keccak.Size + 8
 
 // add takes in the next row.
 func (s *slotSorter) add(key state.StorageKey, value []byte) error {
-	need := 8 + len(key) + len(value)
+	need := slotOverhead + len(key) + len(value)
 	if len(s.order) > 0 && len(s.part)+need+(len(s.order)+1)*itemBytes > s.partBytes {
 		if err := s.spill(); err != nil {
 			return err
