@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/state/checkpoint"
 	"github.com/cowboy-foundation/cowboy/state/snapshot"
 	"github.com/cowboy-foundation/cowboy/state/store"
@@ -60,6 +61,7 @@ type Client struct {
 	// Owned by Run.
 	offers  map[int]*checkpoint.Anchor
 	liars   map[int]bool
+	vain    map[int]int       // how often nobody had the checkpoint that a peer offered
 	resting map[int]time.Time // until then
 	jobs    uint64            // begun so far
 }
@@ -68,7 +70,7 @@ type Client struct {
 func NewClient(cfg ClientConfig) *Client {
 	return &Client{
 		cfg: cfg, inbox: make(chan delivery, inboxLen),
-		offers: map[int]*checkpoint.Anchor{}, liars: map[int]bool{}, resting: map[int]time.Time{},
+		offers: map[int]*checkpoint.Anchor{}, liars: map[int]bool{}, vain: map[int]int{}, resting: map[int]time.Time{},
 	}
 }
 
@@ -120,6 +122,11 @@ func (c *Client) Run(ctx context.Context) error {
 			return err
 		}
 		c.cfg.Log.Warn("looking for another checkpoint", "err", err)
+		for peer, a := range c.offers {
+			if a.Digest == anchor.Digest {
+				c.vain[peer]++
+			}
+		}
 		clear(c.offers)
 	}
 }
@@ -129,7 +136,9 @@ func (c *Client) Run(ctx context.Context) error {
 const askedInVain = 4
 
 // choose asks around until some checkpoint is offered and nothing better comes
-// for a while. It takes the highest one.
+// for a while. It takes the one with the most support, of several the highest: every
+// final block can be offered with a good certificate, by a peer that has no state for it,
+// so a height that one peer says is no reason to leave what several have.
 func (c *Client) choose(ctx context.Context) (*checkpoint.Anchor, error) {
 	c.cfg.Network.Broadcast(inquiry{}.append(nil))
 	tick := time.NewTicker(c.cfg.InquireEvery)
@@ -146,7 +155,10 @@ func (c *Client) choose(ctx context.Context) (*checkpoint.Anchor, error) {
 				c.cfg.Log.Warn("no validator offers a checkpoint yet: still asking; without --sync the node executes the chain from its genesis", "asked", asked)
 			}
 		case <-enough:
-			best := slices.MaxFunc(c.list(), func(a, b *checkpoint.Anchor) int { return cmp.Compare(a.Height(), b.Height()) })
+			support := c.support()
+			best := slices.MaxFunc(c.list(), func(a, b *checkpoint.Anchor) int {
+				return cmp.Or(cmp.Compare(support[a.Digest], support[b.Digest]), cmp.Compare(a.Height(), b.Height()))
+			})
 			return best, nil
 		case d := <-c.inbox:
 			if m, ok := c.took(d).msg.(offer); ok {
@@ -157,6 +169,18 @@ func (c *Client) choose(ctx context.Context) (*checkpoint.Anchor, error) {
 			}
 		}
 	}
+}
+
+// support adds up, for each checkpoint, who offers it. A peer counts half as much after
+// each time that it offered one in vain: whoever always offers what nobody has comes
+// behind the others.
+func (c *Client) support() map[chain.Hash]uint64 {
+	const full = 1 << 32
+	sum := map[chain.Hash]uint64{}
+	for peer, a := range c.offers {
+		sum[a.Digest] += full >> min(c.vain[peer], 32)
+	}
+	return sum
 }
 
 func (c *Client) list() (out []*checkpoint.Anchor) {

@@ -5,7 +5,7 @@
 //	peers  ── requests  ──▶ [Server] ── chunks out of the file
 //
 //	[Client] ── who has what? ──▶ validators
-//	         ◀── heads: the newest whose certificate is good is taken
+//	         ◀── heads with good certificates: what most have is taken
 //	         ── checkpoint.Fetch: chunks, sixteen ranges side by side ──▶ store
 //
 // A checkpoint is made at every multiple of an interval, so that all validators
