@@ -5,16 +5,17 @@
 //
 //	file   = header record*
 //	header = magic (8) ‖ version (u32) ‖ kind (8) ‖ salt (8) ‖ crc32c of all four (u32)
-//	record = length (u32) ‖ number (u64) ‖ xxhash64 (u64) ‖ payload
+//	record = length (u32) ‖ number (u64) ‖ sum of the head (u64) ‖ sum (u64) ‖ payload
 //
 // The kind says what the records are ([Kind]): a file under the name of another is
 // refused ([ErrKind]). Files of version 1 have none and are read as any.
 //
-// Integers are little-endian. The number counts the file's records from 0 and
-// the checksum covers salt, length, number and payload, so a record that is
-// changed, lost, repeated or moved is seen. The salt is random in each file: who
-// chooses a payload, as senders of transactions do, cannot make it look like a
-// record of its own.
+// Integers are little-endian. The number counts the file's records from 0. Sums are
+// xxhash64: that of the head covers salt, length and number, the other the payload, too, so
+// a record that is changed, lost, repeated or moved is seen. The salt is random in each
+// file: who chooses a payload, as senders of transactions do, cannot make it look like a
+// record of its own, nor like the head of one, which would have to be read to its end to
+// be refused. Files up to version 2 have no sums of heads.
 //
 // # Crashes and damage
 //

@@ -17,13 +17,17 @@ const MaxRecordBytes = 128 << 20
 
 const (
 	magic         = "cowboyJ\n"
-	formatVersion = 2
+	formatVersion = 3
 	fileHeader    = 8 + 4 + kindBytes + 8 + 4
-	recordHeader  = 4 + 8 + 8
+	recordHeader  = 4 + 8 + 8 + 8
 
-	// Version 1 had no kind. It is read as any, and replaced when it is pruned.
+	// Files of earlier versions are read, written on as they are, and replaced when they
+	// are pruned. Version 1 had no kind, and is read as any. Up to version 2 heads of records
+	// had no sum of their own.
 	versionWithoutKind = 1
 	headerWithoutKind  = fileHeader - kindBytes
+	versionWithoutSums = 2
+	headWithoutSum     = recordHeader - 8
 )
 
 // Kind says what the records of a file are, so that files which changed their
@@ -45,6 +49,20 @@ func (k Kind) text() (b [kindBytes]byte) {
 // salt is what the checksums of one file have in common.
 type salt [8]byte
 
+// layout is how the records of one file are written.
+type layout struct {
+	salt    salt
+	headSum bool // heads have a sum of their own
+}
+
+// headBytes is the size of a record's head.
+func (l layout) headBytes() int64 {
+	if l.headSum {
+		return recordHeader
+	}
+	return headWithoutSum
+}
+
 // newFileHeader returns what a file of the given kind and salt begins with.
 func newFileHeader(k Kind, s salt) []byte {
 	b := append(make([]byte, 0, fileHeader), magic...)
@@ -58,39 +76,39 @@ func sealed(b []byte) []byte {
 	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, crc32.MakeTable(crc32.Castagnoli)))
 }
 
-// readFileHeader returns the file's salt, and where its records begin. A file is
-// only ever seen with a whole header, because it gets its name after its header is
+// readFileHeader returns how the file's records are written, and where they begin. A file
+// is only ever seen with a whole header, because it gets its name after its header is
 // durable.
-func readFileHeader(r io.ReaderAt, size int64, want Kind) (s salt, start int64, err error) {
+func readFileHeader(r io.ReaderAt, size int64, want Kind) (l layout, start int64, err error) {
 	short := &DamageError{Reason: fmt.Sprintf("file of %d bytes has no header", size)}
 	if size < headerWithoutKind {
-		return s, 0, short
+		return l, 0, short
 	}
 	var b [fileHeader]byte
 	if _, err := r.ReadAt(b[:min(size, fileHeader)], 0); err != nil {
-		return s, 0, fmt.Errorf("read journal header: %w", err)
+		return l, 0, fmt.Errorf("read journal header: %w", err)
 	}
 	wrong := &DamageError{Reason: "header has a wrong checksum"}
 	version := binary.LittleEndian.Uint32(b[8:])
 	switch {
 	case string(b[:8]) != magic:
-		return s, 0, &DamageError{Reason: "file is not a journal"}
+		return l, 0, &DamageError{Reason: "file is not a journal"}
 	case version == versionWithoutKind:
 		if !isSealed(b[:headerWithoutKind]) {
-			return s, 0, wrong
+			return l, 0, wrong
 		}
-		return salt(b[12:20]), headerWithoutKind, nil
+		return layout{salt: salt(b[12:20])}, headerWithoutKind, nil
 	case size < fileHeader:
-		return s, 0, short
+		return l, 0, short
 	case !isSealed(b[:]):
-		return s, 0, wrong
-	case version != formatVersion:
-		return s, 0, fmt.Errorf("%w %d, this program writes %d", ErrVersion, version, formatVersion)
+		return l, 0, wrong
+	case version != formatVersion && version != versionWithoutSums:
+		return l, 0, fmt.Errorf("%w %d, this program writes %d", ErrVersion, version, formatVersion)
 	}
 	if kind := want.text(); string(b[12:][:kindBytes]) != string(kind[:]) {
-		return s, 0, &KindError{Found: Kind(bytes.TrimRight(b[12:][:kindBytes], "\x00")), Want: want}
+		return l, 0, &KindError{Found: Kind(bytes.TrimRight(b[12:][:kindBytes], "\x00")), Want: want}
 	}
-	return salt(b[12+kindBytes:][:8]), fileHeader, nil
+	return layout{salt(b[12+kindBytes:][:8]), version > versionWithoutSums}, fileHeader, nil
 }
 
 func isSealed(header []byte) bool {
@@ -99,11 +117,21 @@ func isSealed(header []byte) bool {
 }
 
 // appendRecord appends record number n.
-func appendRecord(dst []byte, s salt, n uint64, payload []byte) []byte {
+func (l layout) appendRecord(dst []byte, n uint64, payload []byte) []byte {
+	at := len(dst)
 	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(payload)))
 	dst = binary.LittleEndian.AppendUint64(dst, n)
-	dst = binary.LittleEndian.AppendUint64(dst, checksum(s, dst[len(dst)-12:], payload))
+	if l.headSum {
+		dst = binary.LittleEndian.AppendUint64(dst, checksum(l.salt, dst[at:at+12], nil))
+	}
+	dst = binary.LittleEndian.AppendUint64(dst, checksum(l.salt, dst[at:at+12], payload))
 	return append(dst, payload...)
+}
+
+// isHead reports whether bytes can be the head of a record of the file: what has no sum of
+// its own can.
+func (l layout) isHead(b []byte) bool {
+	return !l.headSum || checksum(l.salt, b[:12], nil) == binary.LittleEndian.Uint64(b[12:])
 }
 
 // checksum covers the salt, length and number of a record, then the payload.
@@ -125,35 +153,37 @@ type reader struct {
 	r     io.ReaderAt
 	start int64 // of the first record
 	size  int64
-	salt  salt
-	buf   []byte // payload of the last record, reused
+	layout
+	buf []byte // payload of the last record, reused
 }
 
 // at reads the record at off. It returns its number and the place behind it, or
 // errBad. The payload stays valid until the next call.
 func (r *reader) at(off int64) (payload []byte, n uint64, end int64, err error) {
-	if r.size-off < recordHeader {
+	size := r.headBytes()
+	if r.size-off < size {
 		return nil, 0, 0, errBad
 	}
-	var head [recordHeader]byte
-	if _, err := r.r.ReadAt(head[:], off); err != nil {
+	var room [recordHeader]byte
+	head := room[:size]
+	if _, err := r.r.ReadAt(head, off); err != nil {
 		return nil, 0, 0, fmt.Errorf("read journal at %d: %w", off, err)
 	}
-	length := int64(binary.LittleEndian.Uint32(head[:]))
-	if length > MaxRecordBytes || length > r.size-off-recordHeader {
+	length := int64(binary.LittleEndian.Uint32(head))
+	if !r.isHead(head) || length > MaxRecordBytes || length > r.size-off-size {
 		return nil, 0, 0, errBad
 	}
 	if int64(cap(r.buf)) < length {
 		r.buf = make([]byte, length)
 	}
 	payload = r.buf[:length]
-	if _, err := r.r.ReadAt(payload, off+recordHeader); err != nil {
+	if _, err := r.r.ReadAt(payload, off+size); err != nil {
 		return nil, 0, 0, fmt.Errorf("read journal at %d: %w", off, err)
 	}
-	if checksum(r.salt, head[:12], payload) != binary.LittleEndian.Uint64(head[12:]) {
+	if checksum(r.salt, head[:12], payload) != binary.LittleEndian.Uint64(head[size-8:]) {
 		return nil, 0, 0, errBad
 	}
-	return payload, binary.LittleEndian.Uint64(head[4:]), off + recordHeader + length, nil
+	return payload, binary.LittleEndian.Uint64(head[4:]), off + size + length, nil
 }
 
 // scanWindow is how much of the file a scan reads at once.
@@ -211,20 +241,22 @@ func (r *reader) scan(f func(payload []byte) error) (end int64, n uint64, err er
 	return end, n, nil
 }
 
-// goodAfter looks for a good record anywhere behind off, where record n is bad.
-// Numbers that cannot follow n are passed over before any checksum, so that
-// payloads which look like records cost little.
+// goodAfter looks for a good record anywhere behind off, where record n is bad. Numbers
+// that cannot follow n are passed over before any checksum, and heads whose own sum is
+// wrong before any payload: who chooses payloads can write a head at every other byte, and
+// knows no salt.
 func (r *reader) goodAfter(off int64, n uint64) (found bool, err error) {
 	const window = 1 << 20
-	buf := make([]byte, window+recordHeader)
-	for start := off + 1; r.size-start >= recordHeader; start += window {
+	size := r.headBytes()
+	buf := make([]byte, window+size)
+	for start := off + 1; r.size-start >= size; start += window {
 		part := buf[:min(int64(len(buf)), r.size-start)]
 		if _, err := r.r.ReadAt(part, start); err != nil {
 			return false, fmt.Errorf("read journal at %d: %w", start, err)
 		}
-		for i := 0; i < window && i+recordHeader <= len(part); i++ {
+		for i := 0; i < window && i+int(size) <= len(part); i++ {
 			number := binary.LittleEndian.Uint64(part[i+4:])
-			if number <= n || number-n > uint64(r.size-off)/recordHeader {
+			if number <= n || number-n > uint64((r.size-off)/size) || !r.isHead(part[i:]) {
 				continue
 			}
 			if _, _, _, err := r.at(start + int64(i)); err == nil {

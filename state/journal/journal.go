@@ -57,7 +57,7 @@ type Journal struct {
 	name     string
 	kind     Kind
 	file     File
-	salt     salt
+	layout   layout
 	start    int64  // of the first record in the file
 	written  int64  // size of the file
 	buffer   []byte // records that are not written yet
@@ -109,10 +109,10 @@ func (j *Journal) loadAndRepair() error {
 	if err != nil {
 		return err
 	}
-	if j.salt, j.start, err = readFileHeader(j.file, size, j.kind); err != nil {
+	if j.layout, j.start, err = readFileHeader(j.file, size, j.kind); err != nil {
 		return err
 	}
-	r := &reader{r: j.file, start: j.start, size: size, salt: j.salt}
+	r := &reader{r: j.file, start: j.start, size: size, layout: j.layout}
 	end, n, err := r.scan(func([]byte) error { return nil })
 	if err != nil {
 		return err
@@ -160,7 +160,7 @@ func (j *Journal) Append(rec []byte) error {
 	if len(rec) > MaxRecordBytes {
 		return fmt.Errorf("%w: %d bytes, at most %d", ErrTooLarge, len(rec), MaxRecordBytes)
 	}
-	j.buffer = appendRecord(j.buffer, j.salt, j.records, rec)
+	j.buffer = j.layout.appendRecord(j.buffer, j.records, rec)
 	j.records++
 	if len(j.buffer) >= bufferBytes {
 		return j.flush()
@@ -209,7 +209,7 @@ func (j *Journal) Replay(f func(rec []byte) error) error {
 	if err := j.flush(); err != nil {
 		return err
 	}
-	r := &reader{r: j.file, start: j.start, size: j.written, salt: j.salt}
+	r := &reader{r: j.file, start: j.start, size: j.written, layout: j.layout}
 	end, n, err := r.scan(f)
 	if err != nil {
 		return err
@@ -256,11 +256,11 @@ func (j *Journal) replace(fill func(add func(rec []byte) error) error) (err erro
 			err = errors.Join(err, f.Close())
 		}
 	}()
-	next := &Journal{file: f, start: fileHeader}
-	if _, err := rand.Read(next.salt[:]); err != nil {
+	next := &Journal{file: f, start: fileHeader, layout: layout{headSum: true}}
+	if _, err := rand.Read(next.layout.salt[:]); err != nil {
 		return err
 	}
-	next.buffer = newFileHeader(j.kind, next.salt)
+	next.buffer = newFileHeader(j.kind, next.layout.salt)
 	if err := fill(next.Append); err != nil {
 		return err
 	}
@@ -273,7 +273,7 @@ func (j *Journal) replace(fill func(add func(rec []byte) error) error) (err erro
 	if err := j.dir.Sync(); err != nil {
 		return err
 	}
-	j.file, j.salt, j.start, j.written = next.file, next.salt, next.start, next.written
+	j.file, j.layout, j.start, j.written = next.file, next.layout, next.start, next.written
 	j.records, j.buffer = next.records, next.buffer
 	return nil
 }

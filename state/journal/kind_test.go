@@ -44,7 +44,7 @@ func TestFilesWithoutKind(t *testing.T) {
 	old = sealed(append(old, s[:]...))
 	header := len(old)
 	for i, rec := range []string{"first", "second"} {
-		old = appendRecord(old, s, uint64(i), []byte(rec))
+		old = layout{salt: s}.appendRecord(old, uint64(i), []byte(rec))
 	}
 	for _, size := range []int{header, header + 3, len(old)} { // shorter than a header of today, too
 		d := newDisk()
@@ -80,5 +80,41 @@ func TestFilesWithoutKind(t *testing.T) {
 	check(t, err)
 	if got := replayed(t, j); !slices.Equal(got, []string{"first", "third"}) {
 		t.Errorf("pruned: %q", got)
+	}
+}
+
+// TestFilesWithoutSums reads what version 2 wrote, goes on with it, and leaves a file
+// whose heads have sums once it is pruned.
+func TestFilesWithoutSums(t *testing.T) {
+	l := layout{salt: salt{1, 2, 3}}
+	old := binary.LittleEndian.AppendUint32([]byte(magic), versionWithoutSums)
+	kind := KindVotes.text()
+	old = sealed(append(append(old, kind[:]...), l.salt[:]...))
+	for i, rec := range []string{"first", "second"} {
+		old = l.appendRecord(old, uint64(i), []byte(rec))
+	}
+	torn := len(l.appendRecord(slices.Clone(old), 2, []byte("third"))) - 1
+	for _, size := range []int{len(old), torn} {
+		d := newDisk()
+		d.Put("j", l.appendRecord(slices.Clone(old), 2, []byte("third"))[:size])
+		j, err := OpenIn(d, "j", KindVotes)
+		check(t, err)
+		check(t, j.Append([]byte("more")))
+		check(t, j.Close())
+		j, err = OpenIn(d, "j", KindVotes)
+		check(t, err)
+		if got := replayed(t, j); !slices.Equal(got, []string{"first", "second", "more"}) {
+			t.Fatalf("replayed %q", got)
+		}
+		check(t, j.Prune(func(rec []byte) bool { return string(rec) != "second" }))
+		check(t, j.Close())
+		if version := binary.LittleEndian.Uint32(d.Bytes("j")[8:]); version != formatVersion {
+			t.Errorf("pruned to version %d", version)
+		}
+		j, err = OpenIn(d, "j", KindVotes)
+		check(t, err)
+		if got := replayed(t, j); !slices.Equal(got, []string{"first", "more"}) {
+			t.Errorf("pruned: %q", got)
+		}
 	}
 }
