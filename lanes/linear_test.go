@@ -13,7 +13,6 @@ import (
 	"testing"
 
 	"github.com/cowboy-foundation/cowboy/chain"
-	"github.com/cowboy-foundation/cowboy/chain/fees"
 )
 
 // step is one operation of a concurrent history: what was asked, what came
@@ -53,7 +52,7 @@ func (m *spec) clone() *spec {
 func (m *spec) do(s *step) string {
 	switch {
 	case s.offer != nil:
-		return verdict(m.admit(s.offer))
+		return verdict(m.add(s.offer.Tx, s.offer.Cost, m.now[s.offer.Tx.Sender]))
 	case s.discard != nil:
 		for _, t := range m.queue {
 			if t.tx == s.discard {
@@ -69,22 +68,6 @@ func (m *spec) do(s *step) string {
 		return m.listed()
 	}
 	return ""
-}
-
-func (m *spec) admit(o *offer) error {
-	for _, t := range m.queue {
-		if t.tx.Hash == o.Tx.Hash {
-			return ErrKnown
-		}
-	}
-	at := m.now[o.Tx.Sender]
-	switch {
-	case o.Tx.Tx.Nonce < at.Nonce:
-		return &NonceTooLowError{}
-	case o.Cost > at.Spendable:
-		return &fees.FundsError{}
-	}
-	return m.add(o.Tx, o.Cost, at)
 }
 
 func (m *spec) listed() string {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/fees"
 )
 
 // model is the pool written as plainly as possible: one slice in queue order,
@@ -183,12 +184,15 @@ func (m *model) add(tx *chain.VerifiedTx, cost chain.Wei, at account) error {
 			return ErrKnown
 		}
 	}
+	switch {
+	case tx.Tx.Nonce < at.Nonce:
+		return &NonceTooLowError{}
+	case cost > at.Spendable:
+		return &fees.FundsError{}
+	}
 	mine := m.chainOf(tx.Sender)
 	if len(mine) > 0 {
 		at = m.accounts[tx.Sender]
-	}
-	if tx.Tx.Nonce < at.Nonce {
-		return &NonceTooLowError{}
 	}
 	next, spent := at.Nonce, chain.Wei(0)
 	var old *modelTx

@@ -166,7 +166,7 @@ type try struct {
 // admit decides on one offer if hold of its sender's shard is enough to. It may
 // let go of the shard for a while.
 func (h *shard) admit(o *offer) (t try) {
-	if h.byHash[o.Tx.Hash] != nil {
+	if h.byHash[o.Tx.Hash] != nil { // nothing is read for what is here already
 		h.counts.known.Add(1)
 		return try{err: ErrKnown}
 	}
@@ -219,6 +219,8 @@ func (h *shard) decide(o *offer, at account, holdsAll bool) (needsAll bool, err 
 	return false, err
 }
 
+// checkAndAdd adds an offer that the head's account at allows. It asks again whether the
+// transaction is here: the shard was let go while the account was read.
 func (h *shard) checkAndAdd(o *offer, at account, holdsAll bool) (outcome, error) {
 	switch {
 	case h.byHash[o.Tx.Hash] != nil:

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/fees"
 	"github.com/cowboy-foundation/cowboy/chain/params"
 )
 
@@ -81,7 +82,8 @@ func TestRefusalsCarryTheirNumbers(t *testing.T) {
 		{"beyond the gap", 10, 0, 1, &NonceGapError{Got: 10, Next: 7, GapMax: 2}},
 		{"gap that would overflow", math.MaxUint64, 0, 1, &NonceGapError{Got: math.MaxUint64, Next: 7, GapMax: 2}},
 		{"one unit too dear", 7, 41, 1, &BalanceError{Spendable: 100, Waiting: 60, Cost: 41}},
-		{"cost that would overflow", 7, math.MaxUint64, 1, &BalanceError{Spendable: 100, Waiting: 60, Cost: math.MaxUint64}},
+		{"alone above the balance", 7, 101, 1, &fees.FundsError{Need: 101, Spendable: 100}},
+		{"cost that would overflow", 7, math.MaxUint64, 1, &fees.FundsError{Need: math.MaxUint64, Spendable: 100}},
 		{"replacement counts its predecessor's cost as free", 6, 70, 1_000, nil},
 		{"replacement beyond the balance", 6, 71, 1_000, &BalanceError{Spendable: 100, Waiting: 30, Cost: 71}},
 	}
@@ -103,6 +105,20 @@ func TestRefusalsCarryTheirNumbers(t *testing.T) {
 	known := p.shardOf(chain.Address{1}).senders[chain.Address{1}].waiting[0].tx
 	if _, err := p.add(known, 0, at); !errors.Is(err, ErrKnown) {
 		t.Errorf("same transaction: %v, want ErrKnown", err)
+	}
+}
+
+// TestCostsThatOverflowTogether: two that the balance covers one by one, and whose sum has no
+// 64 bits.
+func TestCostsThatOverflowTogether(t *testing.T) {
+	var m maker
+	p := testPool()
+	if _, err := p.add(m.tx(1, 0, 1), 60, rich); err != nil {
+		t.Fatal(err)
+	}
+	_, err := p.add(m.tx(1, 1, 1), math.MaxUint64-59, rich)
+	if want := (&BalanceError{Spendable: math.MaxUint64, Waiting: 60, Cost: math.MaxUint64 - 59}); !reflect.DeepEqual(err, want) {
+		t.Errorf("got %v, want %v", err, want)
 	}
 }
 

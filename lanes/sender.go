@@ -86,14 +86,11 @@ func (s *sender) worth(i int, e *entry) level {
 	return least
 }
 
-// checkChain holds a transaction against its sender's nonce chain and balance. old
-// is the waiting transaction of the same nonce, if there is one.
+// checkChain holds a transaction against its sender's nonce chain and balance. Its nonce
+// is not below the account's; old is the waiting transaction of the same nonce, if there
+// is one.
 func (s *sender) checkChain(tx *chain.VerifiedTx, cost chain.Wei, old *entry, cfg *Config) error {
-	nonce := tx.Tx.Nonce
-	if nonce < s.Nonce {
-		return &NonceTooLowError{Got: nonce, Want: s.Nonce}
-	}
-	next := s.Nonce + uint64(s.executable())
+	nonce, next := tx.Tx.Nonce, s.Nonce+uint64(s.executable())
 	if nonce > next && nonce-next > cfg.NonceGap {
 		return &NonceGapError{Got: nonce, Next: next, GapMax: cfg.NonceGap}
 	}

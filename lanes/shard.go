@@ -57,13 +57,11 @@ type outcome struct {
 }
 
 // add takes a transaction into the pool or returns one of the refusals of
-// errors.go and changes nothing. at is the sender's account at the head. Without
-// hold of all shards the outcome may need them (needsAll).
+// errors.go and changes nothing. The transaction is one that checkAndAdd lets pass: it
+// does not wait here, and its nonce is not below at's. at is the sender's account at the
+// head. Without hold of all shards the outcome may need them (needsAll).
 func (h *shard) add(o *offer, at account, holdsAll bool) (outcome, error) {
 	tx, cost := o.Tx, o.Cost
-	if h.byHash[tx.Hash] != nil {
-		return outcome{}, ErrKnown
-	}
 	s := h.senders[tx.Sender]
 	if s == nil {
 		s = &sender{account: at}

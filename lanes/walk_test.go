@@ -41,7 +41,7 @@ func TestPoolMatchesModel(t *testing.T) {
 			}
 			w.model.compare(t, w.pool)
 			for _, k := range []string{
-				"<nil>", "*errors.errorString", "*lanes.NonceTooLowError", "*lanes.NonceGapError", "*lanes.BalanceError",
+				"<nil>", "*errors.errorString", "*lanes.NonceTooLowError", "*lanes.NonceGapError", "*fees.FundsError", "*lanes.BalanceError",
 				"*lanes.ReplaceError", "*lanes.SenderFullError", "*lanes.LaneFullError", "replaced", "evicted", "moved", "starved", "picked", "overcommitted", "ahead", "late", "barred", "postponed", "loose", "tight",
 			} {
 				if k == "barred" && seed%4 == 1 || (k == "tight" || k == "overcommitted") && w.seen[k] > 2 {
@@ -208,7 +208,7 @@ func (w *walk) stepRefresh() {
 	a := w.senders[w.rng.IntN(len(w.senders))]
 	at := w.head[a]
 	at.Nonce += uint64(w.rng.IntN(5))
-	at.Spendable = chain.Wei(8_000 + w.rng.IntN(40_000))
+	at.Spendable = chain.Wei(6_000 + w.rng.IntN(40_000))
 	at.Height++
 	w.head[a] = at
 	left, used := w.pool.refresh(a, at)

@@ -66,9 +66,9 @@ func apart(s *order.Selection) picked {
 func (p *bare) add(tx *chain.VerifiedTx, cost chain.Wei, at account) (outcome, error) {
 	h := p.shardOf(tx.Sender)
 	o := offer{Tx: tx, Cost: cost, Calls: callOf(tx), Key: keyOf(tx), Unused: unusedOf(tx), MayCall: mayCallOf(tx), Least: leastOf(tx)}
-	did, err := h.add(&o, at, false)
+	did, err := h.checkAndAdd(&o, at, false)
 	if did.needsAll {
-		did, err = h.add(&o, at, true)
+		did, err = h.checkAndAdd(&o, at, true)
 	}
 	return did, err
 }
