@@ -1,18 +1,12 @@
 package exec
 
 import (
-	"errors"
-
 	"github.com/cowboy-foundation/cowboy/chain"
-	"github.com/cowboy-foundation/cowboy/chain/cbor"
 	"github.com/cowboy-foundation/cowboy/chain/fees"
 	"github.com/cowboy-foundation/cowboy/exec/actor"
 	"github.com/cowboy-foundation/cowboy/exec/funds"
 	"github.com/cowboy-foundation/cowboy/exec/timers"
 )
-
-// bidHandler is what a Gas Bidding Agent answers with (CIP-1).
-const bidHandler = "getGasBid"
 
 // askAgents asks the agents of due timers for their bids, in the order of the
 // timers, until timer.bids_per_block or half of the lane is used up (resolution
@@ -75,7 +69,7 @@ func (b *block) askAgent(t *timers.Timer, head *timers.Head, load chain.Cycles) 
 	p, c := &b.in.Params.Timer, b.clock()
 	bid := timers.NoBid(&c, t.Limits)
 	var cost chain.Wei
-	payable, err := b.fund(t, chain.Usage{Cycles: p.BidCycles + load, Cells: p.BidCells}, c.Base)
+	payable, err := timers.Fill(purse{b}, b.state, c, t, chain.Usage{Cycles: p.BidCycles + load, Cells: p.BidCells}, c.Base)
 	if err != nil {
 		return used, err
 	}
@@ -86,110 +80,27 @@ func (b *block) askAgent(t *timers.Timer, head *timers.Head, load chain.Cycles) 
 		}
 		b.result.Defects = append(b.result.Defects, out.Defects...)
 		if out.Code == chain.CodeOK {
-			bid = readBid(out.Output, bid)
+			bid = timers.ReadBid(out.Output, bid)
 		}
 		used = out.Used
 		cost, _ = timers.Cost(used, c.Base) // within what was funded
 	}
-	if err := timers.SetBid(b.state, c, t, bid, cost); err != nil {
-		return used, err
-	}
-	return used, timers.Consume(purse{b}, cost)
+	return used, timers.SetBid(purse{b}, b.state, c, t, bid, cost)
 }
 
 // consult runs the agent's handler, which changes nothing.
 func (b *block) consult(t *timers.Timer, head *timers.Head, load chain.Cycles) (actor.Outcome, error) {
-	question, err := b.bidContext(t, head)
+	balance, err := funds.Balance(b.state, t.Actor)
 	if err != nil {
 		return actor.Outcome{}, err
 	}
+	c := b.clock()
 	before := b.state.Snapshot()
 	r := actor.NewRun(b.actors, b.state, b.in.Engine, actor.Start{
 		Origin: t.Actor, ID: b.firingID("cowboy-timer-bid-v1", t.ID), ReadOnly: true, Load: load, Warm: b.warm,
 		Cycles: b.in.Params.Timer.BidCycles + load, Cells: b.in.Params.Timer.BidCells,
 	})
-	out, err := r.First(actor.Envelope{From: t.Actor, To: *t.Bidder, Handler: bidHandler, Payload: question})
+	out, err := r.First(actor.Envelope{From: t.Actor, To: *t.Bidder, Handler: timers.BidHandler, Payload: head.Question(&c, t, balance)})
 	b.state.Revert(before)
 	return out, err
-}
-
-// bidContext is what an agent is told (CIP-1): a map, its keys in canonical
-// order.
-func (b *block) bidContext(t *timers.Timer, head *timers.Head) ([]byte, error) {
-	balance, err := funds.Balance(b.state, t.Actor)
-	base := b.in.BaseFees[chain.LaneTimer]
-	rows := [...]struct {
-		name  string
-		value uint64
-	}{
-		{"basefee_cell", uint64(base.PerCell)},
-		{"basefee_cycle", uint64(base.PerCycle)},
-		{"owner_actor_balance", uint64(balance)},
-		{"current_block_height", uint64(b.in.Height)},
-		{"trigger_block_height", uint64(t.Height)},
-		{"last_block_cycle_usage", uint64(head.Used)},
-	}
-	out := cbor.AppendMap(make([]byte, 0, 192), len(rows))
-	// Bounded: by six rows.
-	for _, row := range rows {
-		out = cbor.AppendUint(cbor.AppendText(out, row.name), row.value)
-	}
-	return out, err
-}
-
-var errBid = errors.New("no such field of a bid")
-
-// readBid reads {"tip"?, "max_fee"?, "tip_cell"?, "cells_limit"?, "cycles_limit"?,
-// "max_fee_cell"?}, all unsigned: prices per cycle and per cell, and limits, which
-// may lower the timer's. An answer of another form is as good as none, and leaves
-// fallback.
-func readBid(answer []byte, fallback timers.Bid) timers.Bid {
-	bid, err := parseBid(answer, fallback)
-	if err != nil {
-		return fallback
-	}
-	bid.Limits.Cycles = min(bid.Limits.Cycles, fallback.Limits.Cycles)
-	bid.Limits.Cells = min(bid.Limits.Cells, fallback.Limits.Cells)
-	return bid
-}
-
-func parseBid(answer []byte, bid timers.Bid) (timers.Bid, error) {
-	r := cbor.NewReader(answer)
-	n, err := r.Map(6)
-	if err != nil {
-		return bid, err
-	}
-	var prev []byte
-	// Bounded: by six settings.
-	for range n {
-		at := r
-		if prev, err = r.Key(prev, cbor.DefaultLimits()); err != nil {
-			return bid, err
-		}
-		name, err := at.Text(len("max_fee_cell"))
-		if err != nil {
-			return bid, err
-		}
-		v, err := r.Uint()
-		if err != nil {
-			return bid, err
-		}
-		switch name {
-		case "tip":
-			bid.Tip.PerCycle = chain.Wei(v)
-		case "max_fee":
-			bid.MaxFee.PerCycle = chain.Wei(v)
-		case "tip_cell":
-			bid.Tip.PerCell = chain.Wei(v)
-		case "max_fee_cell":
-			bid.MaxFee.PerCell = chain.Wei(v)
-		case "cycles_limit":
-			bid.Limits.Cycles = chain.Cycles(v)
-		case "cells_limit":
-			bid.Limits.Cells = chain.Cells(v)
-		default:
-			return bid, errBid
-		}
-	}
-	return bid, r.End()
 }

@@ -2,14 +2,12 @@ package exec
 
 import (
 	"encoding/binary"
-	"errors"
 	"slices"
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/fees"
 	"github.com/cowboy-foundation/cowboy/crypto/keccak"
 	"github.com/cowboy-foundation/cowboy/exec/actor"
-	"github.com/cowboy-foundation/cowboy/exec/funds"
 	"github.com/cowboy-foundation/cowboy/exec/timers"
 )
 
@@ -111,7 +109,6 @@ func (b *block) selectTimers() error {
 // again says that the timer is looked at once more, after others have fired: if it cannot
 // fire now, nothing is held against it.
 func (b *block) giveTurn(t *timers.Timer, left *chain.Usage, again bool) error {
-	c := b.clock()
 	w, err := b.wants(t)
 	if err != nil {
 		return err
@@ -133,12 +130,9 @@ func (b *block) giveTurn(t *timers.Timer, left *chain.Usage, again bool) error {
 	if busy {
 		return b.saveUp(t)
 	}
-	tip, ok := timers.Offer(&c, t).Price(c.Base)
-	if ok {
-		ok, err = b.fund(t, w.whole(), c.Base.Plus(tip))
-		if err != nil {
-			return err
-		}
+	tip, ok, err := timers.Fund(purse{b}, b.state, b.clock(), t, w.whole())
+	if err != nil {
+		return err
 	}
 	if !ok && again {
 		return nil
@@ -215,13 +209,7 @@ func (b *block) saveUp(t *timers.Timer) error {
 		b.saved = append(b.saved, rest)
 		return err
 	}
-	return b.postpone(t)
-}
-
-// postpone lets a timer whose target has no cycles left wait before it asks again.
-func (b *block) postpone(t *timers.Timer) error {
-	c := b.clock()
-	return timers.Postpone(b.state, c, t, c.Height+chain.Height(b.in.Params.Timer.RebidDeferrals), false)
+	return timers.Wait(b.state, b.clock(), t)
 }
 
 // promisedTo reports whether cycles of an actor are held back for a timer already, who
@@ -244,23 +232,18 @@ func (b *block) busy(addr chain.Address, cycles chain.Cycles) (bool, error) {
 	return err == nil && left < cycles, err
 }
 
-// fund fills the escrow of a timer; false where its actor's balance is too small.
-func (b *block) fund(t *timers.Timer, use chain.Usage, price chain.FeePair) (bool, error) {
-	return timers.Fill(purse{b}, b.state, b.clock(), t, use, price)
+// unfunded makes a timer wait that cannot pay, or ends it and says so.
+func (b *block) unfunded(t *timers.Timer) error {
+	ended, err := timers.WaitUnfunded(purse{b}, b.state, b.clock(), t)
+	if ended {
+		b.announceEnd(t, eventTimerUnfunded)
+	}
+	return err
 }
 
-// unfunded makes a timer wait that cannot pay, or ends it when it could not for
-// too long (resolution 11.23).
-func (b *block) unfunded(t *timers.Timer) error {
-	p, c := &b.in.Params.Timer, b.clock()
-	since := t.Unfunded
-	if since == 0 {
-		since = c.Height
-	}
-	if last := since + chain.Height(p.MaxUnfundedDeferrals); c.Height < last {
-		return timers.Postpone(b.state, c, t, min(c.Height+chain.Height(p.RebidDeferrals), last), true)
-	}
-	return b.endTimer(t.ID, eventTimerUnfunded)
+// announceEnd says that a timer has ended because it could not pay.
+func (b *block) announceEnd(t *timers.Timer, event string) {
+	b.announce([]chain.Event{{Emitter: chain.AddrTimers, Name: event, Data: append(t.ID[:], t.Actor[:]...)}})
 }
 
 // fireTimers runs the chosen timers in their order, after the transactions and
@@ -335,11 +318,8 @@ func (b *block) fireMore() error {
 }
 
 // fire runs one timer. One that a transaction of the block cancelled or moved has
-// lost its turn, and one whose receiver has no cycles left in this block waits.
-//
-// Money: the escrow was filled with the cost of all of its limits at the price it bid when
-// it was chosen. Of that the fee is what it used, at the base fee and its tip, so at most
-// the escrow; the rest, and the deposit for its record, goes back to the actor.
+// lost its turn, and one whose receiver has no cycles left in this block waits. The money
+// is package timers' matter; of the fee the block books the parts.
 func (b *block) fire(d *firing) error {
 	if d.held != nil {
 		if err := b.giveBack(d.held); err != nil {
@@ -350,17 +330,17 @@ func (b *block) fire(d *firing) error {
 	if err != nil || t == nil {
 		return err
 	}
-	c := b.clock()
 	if busy, err := b.busy(t.To, d.limits.Cycles); err != nil || busy && t.Due() {
 		if err == nil {
-			err = b.postpone(t)
+			err = timers.Wait(b.state, b.clock(), t)
 		}
 		return err
 	}
-	t, escrow, deposit, err := timers.Take(b.state, c, d.id)
-	if err != nil || t == nil {
+	taken, err := timers.Take(b.state, b.clock(), d.id)
+	if err != nil || taken == nil {
 		return err
 	}
+	t = taken.Timer
 	id := b.firingID("cowboy-timer-firing-v1", t.ID)
 	api := &b.in.Params.API
 	own := chain.Usage{Cycles: min(api.FiringCycles, d.limits.Cycles), Cells: min(api.FiringCells, d.limits.Cells)}
@@ -374,64 +354,16 @@ func (b *block) fire(d *firing) error {
 	}
 	out.Used.Cycles += own.Cycles
 	out.Used.Cells += own.Cells
-	offer := fees.Bid{Most: c.Base.Plus(d.tip), Tip: d.tip}
-	fee, burned, tip, err := offer.Charge(c.Base, out.Used)
+	paid, err := taken.Settle(purse{b}, b.state, b.clock(), d.tip, out.Used)
 	if err != nil {
-		return err
-	}
-	if err := timers.Release(purse{b}, t.Actor, fee, escrow-fee+deposit); err != nil {
 		return err
 	}
 	b.use(chain.LaneTimer, out.Used)
-	if err := b.write(id, chain.LaneTimer, &out, burned, tip); err != nil {
+	if err := b.write(id, chain.LaneTimer, &out, paid.Burned, paid.Tip); err != nil {
 		return err
 	}
-	return b.rearm(t)
-}
-
-// rearm sets an interval for its next block, which the actor pays, or ends it.
-func (b *block) rearm(t *timers.Timer) error {
-	if t.Every == 0 {
-		return nil
+	if paid.Ended {
+		b.announceEnd(t, eventIntervalEnded)
 	}
-	before, c := b.state.Snapshot(), b.clock()
-	next, bill, err := timers.Rearm(b.state, c, t.ID)
-	if err != nil || next == nil {
-		return err
-	}
-	err = timers.Pay(purse{b}, t.Actor, bill)
-	if errors.Is(err, funds.ErrShort) {
-		b.state.Revert(before)
-		return b.endTimer(t.ID, eventIntervalEnded)
-	}
-	return err
-}
-
-// endTimer ends a timer that cannot pay, and says so.
-func (b *block) endTimer(id timers.ID, event string) error {
-	t, err := timers.Load(b.state, id)
-	if err != nil || t == nil {
-		return err
-	}
-	bill, err := timers.End(b.state, b.clock(), t)
-	if err != nil {
-		return err
-	}
-	b.announce([]chain.Event{{Emitter: chain.AddrTimers, Name: event, Data: append(id[:], t.Actor[:]...)}})
-	return timers.Return(purse{b}, t.Actor, bill.Refund)
-}
-
-// dropTimers ends all timers of an actor that was evicted, of which it may have more
-// than it could set by now, and gives it back what they hold (whitepaper, "Eviction
-// Mechanics"; resolution 11.24).
-func (b *block) dropTimers(owner chain.Address) error {
-	roster, err := timers.ReadRoster(b.state, owner)
-	if err != nil {
-		return err
-	}
-	_, refund, err := timers.DropAll(b.state, b.clock(), owner, int(roster.Active))
-	if err != nil {
-		return err
-	}
-	return timers.Return(purse{b}, owner, refund)
+	return nil
 }

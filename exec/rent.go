@@ -27,7 +27,7 @@ func (b *block) beginRent() error {
 	b.announce(w.Events)
 	// Bounded: by 16 evictions a block, and timer.max_per_actor among them.
 	for _, evicted := range w.Evicted {
-		if err := b.dropTimers(evicted); err != nil {
+		if err := timers.Drop(purse{b}, b.state, b.clock(), evicted); err != nil {
 			return fault("drop the timers of "+evicted.String(), err)
 		}
 	}

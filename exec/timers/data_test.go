@@ -67,12 +67,12 @@ func TestLongDataLieApart(t *testing.T) { // ADR 153
 				}
 				continue
 			}
-			got, _, _, err := Take(base, at(90), id)
+			got, err := Take(base, at(90), id)
 			if err != nil || !bytes.Equal(got.Data, data) {
 				t.Fatalf("data of %d bytes come back as %d, %v", size, len(got.Data), err)
 			}
 			if got.Every > 0 {
-				if _, _, err := Rearm(base, at(90), id); err != nil {
+				if _, _, err := rearm(base, at(90), id); err != nil {
 					t.Fatal(err)
 				}
 				if bill, err := Cancel(base, at(90), got.Actor, id); err != nil || bill.Read != uint64(size) {

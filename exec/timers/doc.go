@@ -10,7 +10,9 @@
 // writes under [chain.AddrTimers] and [chain.AddrTimersFar] in the system namespace,
 // and a [Bill] of what has to be paid or comes back, whose money moves through a
 // [funds.Purse]: of a run that watches what its actors hold, or of the block. The package
-// runs no program: packages actor and exec do.
+// runs no program: packages actor and exec do. Exec chooses who fires, within the lane and
+// the actors' cycles; what a chosen timer pays, and what becomes of it then, is said here
+// ([Fund], [Taken.Settle], [WaitUnfunded]).
 //
 // # Where a timer waits
 //
@@ -19,7 +21,7 @@
 //	                                                                │ its block comes
 //	        firing ◄──Take── ready tree, by rank ◄─────Advance──────┘
 //	          │ interval                ▲
-//	          └──Rearm──► a tier        └── from the ring again, after Postpone
+//	          └──Settle──► a tier       └── from the ring again, after Wait
 //
 // The block ring has a slot per block, found by height modulo its size; the epoch
 // queue a list per epoch of half a ring; the overflow tree and the ready tree are

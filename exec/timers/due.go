@@ -1,9 +1,11 @@
 package timers
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/exec/funds"
 	"github.com/cowboy-foundation/cowboy/state"
 )
 
@@ -174,9 +176,9 @@ func AnyDue(v state.View, c Clock) (bool, error) {
 	return e.first != ID{}, err
 }
 
-// SetBid notes what an agent bids, and spends what asking it has cost of the
+// SetBid notes what an agent bids, and burns what asking it has cost of the
 // escrow. The timer changes its place in the order.
-func SetBid(o *state.Overlay, c Clock, t *Timer, b Bid, spent chain.Wei) error {
+func SetBid(p funds.Purse, o *state.Overlay, c Clock, t *Timer, b Bid, spent chain.Wei) error {
 	q, err := open(o, c)
 	if err != nil {
 		return err
@@ -188,13 +190,16 @@ func SetBid(o *state.Overlay, c Clock, t *Timer, b Bid, spent chain.Wei) error {
 	t.Escrow -= spent
 	err = q.putReady(t)
 	q.close()
-	return err
+	if err != nil {
+		return err
+	}
+	return errors.Join(p.Burn(spent), p.Debit(chain.AddrTimers, spent))
 }
 
-// Postpone makes a timer that is due wait for a later block and lose its
+// postpone makes a timer that is due wait for a later block and lose its
 // seniority: it could not have fired, and would stand in the way of those who
 // can. unfunded says that money is what it lacks.
-func Postpone(o *state.Overlay, c Clock, t *Timer, until chain.Height, unfunded bool) error {
+func postpone(o *state.Overlay, c Clock, t *Timer, until chain.Height, unfunded bool) error {
 	q, err := open(o, c)
 	if err != nil {
 		return err
@@ -221,42 +226,41 @@ func TopUp(o *state.Overlay, c Clock, t *Timer, by chain.Wei) {
 	q.saveLink(t)
 }
 
-// Take gets a timer that is due out of the order for its firing and returns what
-// it holds: the escrow, and of a timer that fires once, which is then gone, the
-// deposit. False for one that was cancelled or moved. The timer has its data, also where
-// they lay apart.
-func Take(o *state.Overlay, c Clock, id ID) (t *Timer, escrow, deposit chain.Wei, err error) {
-	t, err = Load(o, id)
+// Take gets a timer that is due out of the order for its firing; nil for one that was
+// cancelled or moved.
+func Take(o *state.Overlay, c Clock, id ID) (*Taken, error) {
+	t, err := Load(o, id)
 	if err != nil || t == nil || t.place != inReady {
-		return nil, 0, 0, err
+		return nil, err
 	}
 	if err := t.openData(o); err != nil {
-		return nil, 0, 0, err
+		return nil, err
 	}
 	q, err := open(o, c)
 	if err != nil {
-		return nil, 0, 0, err
+		return nil, err
 	}
 	if err := q.removeFromTier(t); err != nil {
-		return nil, 0, 0, err
+		return nil, err
 	}
-	escrow, t.Escrow = t.Escrow, 0
+	taken := &Taken{Timer: t, escrow: t.Escrow}
+	t.Escrow = 0
 	if t.Every == 0 {
-		deposit = t.Deposit
+		taken.deposit = t.Deposit
 		err = q.erase(t)
 	} else {
 		t.Bid, t.Unfunded = nil, 0
 		q.saveLink(t)
 	}
 	q.close()
-	return t, escrow, deposit, err
+	return taken, err
 }
 
-// Rearm sets an interval that has fired for its next block: the first above the
+// rearm sets an interval that has fired for its next block: the first above the
 // present that is a whole number of intervals away. It keeps its deposit and pays
 // base fee and surcharge anew (resolution 11.24). Nil for an interval that its
 // own handler cancelled or extended.
-func Rearm(o *state.Overlay, c Clock, id ID) (*Timer, Bill, error) {
+func rearm(o *state.Overlay, c Clock, id ID) (*Timer, Bill, error) {
 	t, err := Load(o, id)
 	if err != nil || t == nil || t.place != nowhere {
 		return nil, Bill{}, err

@@ -163,19 +163,19 @@ func (m *twin) block(t *testing.T, rng *rand.Rand, o *state.Overlay) {
 func (m *twin) fire(t *testing.T, o *state.Overlay, id ID) {
 	t.Helper()
 	k := m.all[m.find(id)]
-	timer, escrow, deposit, err := Take(o, m.clock, id)
+	timer, err := Take(o, m.clock, id)
 	if err != nil || timer == nil || timer.Handler != "tick" {
 		t.Fatalf("take: %v", err)
 	}
 	if k.spec.Every == 0 {
-		if escrow+deposit != k.locked {
-			t.Fatalf("a timer gave back %d + %d of %d", escrow, deposit, k.locked)
+		if timer.escrow+timer.deposit != k.locked {
+			t.Fatalf("a timer gave back %d + %d of %d", timer.escrow, timer.deposit, k.locked)
 		}
 		i := m.find(id)
 		m.all = slices.Delete(m.all, i, i+1)
 		return
 	}
-	next, bill, err := Rearm(o, m.clock, id)
+	next, bill, err := rearm(o, m.clock, id)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -183,7 +183,7 @@ func (m *twin) fire(t *testing.T, o *state.Overlay, id ID) {
 	for h <= m.clock.Height {
 		h += chain.Height(k.spec.Every)
 	}
-	if fee := m.cost(m.aimed(k.spec.Actor, h) + 1); next.Height != h || bill.Fee != fee || deposit != 0 {
+	if fee := m.cost(m.aimed(k.spec.Actor, h) + 1); next.Height != h || bill.Fee != fee || timer.deposit != 0 {
 		t.Fatalf("interval goes on at %d for %d, want %d, %d", next.Height, bill.Fee, h, fee)
 	}
 	k.spec.Height, k.ready = h, false

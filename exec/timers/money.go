@@ -72,22 +72,8 @@ func Fill(p funds.Purse, o *state.Overlay, c Clock, t *Timer, use chain.Usage, p
 	return err == nil, err
 }
 
-// Consume burns what the escrows pay.
-func Consume(p funds.Purse, cost chain.Wei) error {
-	return errors.Join(p.Burn(cost), p.Debit(chain.AddrTimers, cost))
-}
-
-// Release pays a fee out of the escrows and gives an actor back what is left. The parts
-// of the fee are booked by the caller.
-func Release(p funds.Purse, to chain.Address, fee, back chain.Wei) error {
-	if err := p.Debit(chain.AddrTimers, fee); err != nil {
-		return err
-	}
-	return Return(p, to, back)
-}
-
-// Return gives an actor back what a timer that ends still holds.
-func Return(p funds.Purse, to chain.Address, back chain.Wei) error {
+// refund gives an actor back what its timer holds and does not need.
+func refund(p funds.Purse, to chain.Address, back chain.Wei) error {
 	if err := p.Debit(chain.AddrTimers, back); err != nil {
 		return err
 	}

@@ -229,7 +229,7 @@ func TestChangesOfTimers(t *testing.T) { // resolution 7.6; instructions 49, 50
 	}
 	_, err = configure(at(20), Config{Limits: chain.Usage{Cycles: 10_002}})
 	is("it waits for its turn", err, ErrDue)
-	got, _, _, err := Take(o, at(20), id)
+	got, err := Take(o, at(20), id)
 	if err != nil || got == nil {
 		t.Fatalf("taken: %+v, %v", got, err)
 	}
@@ -360,7 +360,7 @@ func TestCatchingUp(t *testing.T) { // resolution 11.14
 			t.Errorf("%d ready at height %d, %v, want %d", len(ids), h, err, want[h])
 		}
 		for _, id := range ids {
-			if got, _, _, err := Take(o, at(h), id); got == nil || err != nil {
+			if got, err := Take(o, at(h), id); got == nil || err != nil {
 				t.Fatalf("%+v, %v", got, err)
 			}
 		}

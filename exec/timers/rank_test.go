@@ -8,6 +8,7 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/params"
+	"github.com/cowboy-foundation/cowboy/exec/funds"
 	"github.com/cowboy-foundation/cowboy/state"
 )
 
@@ -91,7 +92,7 @@ func TestStarvationBound(t *testing.T) {
 			if timer.Actor != victim && timer.Bid == nil {
 				bid := DefaultBid(&c, timer.Limits)
 				bid.Tip = chain.FeePair{PerCycle: 1 << 40}
-				if err := SetBid(o, c, timer, bid, 0); err != nil {
+				if err := SetBid(free{}, o, c, timer, bid, 0); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -103,7 +104,7 @@ func TestStarvationBound(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, id := range ids {
-			timer, _, _, err := Take(o, c, id)
+			timer, err := Take(o, c, id)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -163,3 +164,10 @@ func TestTreeAgainstList(t *testing.T) {
 		}
 	}
 }
+
+// free is a purse that pays nothing.
+type free struct{ funds.Purse }
+
+func (free) Burn(chain.Wei) error { return nil }
+
+func (free) Debit(chain.Address, chain.Wei) error { return nil }
