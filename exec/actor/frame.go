@@ -40,6 +40,9 @@ func (r *Run) frame(e *Envelope, a *state.Account, rec *Record) (*frame, error) 
 	}, nil
 }
 
+// Attach implements pvm.Host.
+func (f *frame) Attach(m *vm.Machine) { f.machine = m }
+
 // Begin implements host.Undoing: a refusal that the program catches leaves
 // nothing behind.
 func (f *frame) Begin() { f.marks = append(f.marks, f.run.mark()) }

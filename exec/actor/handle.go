@@ -161,36 +161,25 @@ func (r *Run) program(hash chain.Hash) (*pvm.Program, error) {
 // sourceName is an actor's file in tracebacks.
 const sourceName = "actor.py"
 
-// execute loads the program into a clean machine and calls fn in it.
+// execute runs fn in a clean machine into which the program was loaded, and charges what
+// that took.
 func (r *Run) execute(f *frame, p *pvm.Program, cycles chain.Cycles, fn func(*vm.Machine) ([]byte, error)) (v ending, err error) {
-	session := sdk.NewSession(f, r.block.costs, r.block.limits)
-	err = r.engine.With(session, func(m *vm.Machine) error {
-		f.machine, m.Imports, m.Brief = m, r.block.imports, !r.start.Explain || f.msg.Depth > 0
-		m.LimitHeap(int64(r.block.Params.Actor.MemoryPerCallBytes))
-		res, err := m.Do(code.Cycles(min(cycles, maxCycles)), func(m *vm.Machine) (vm.Value, error) {
-			m.Charge(code.Cycles(p.Items) * code.Cycles(r.block.Params.API.EntryItemCycles))
-			if _, err := m.LoadModule("__main__", p.Code); err != nil {
-				return vm.None, err
-			}
-			out, err := fn(m)
-			v.output = out
-			return vm.None, err
-		})
-		v.used = chain.Cycles(res.Cycles)
-		switch {
-		case err != nil:
-			r.noteDefect(f, p, cycles, err)
-			v.code, v.detail, err = judge(err)
-			return err
-		case res.Raised != nil:
-			v.code, v.detail = raised(res), res.Traceback
+	a, err := r.engine.Call(&pvm.Call{
+		Program: p, Host: f, Costs: r.block.costs, Limits: r.block.limits, Imports: r.block.imports,
+		Cycles: code.Cycles(min(cycles, maxCycles)), Item: code.Cycles(r.block.Params.API.EntryItemCycles),
+		Memory: int64(r.block.Params.Actor.MemoryPerCallBytes), Brief: !r.start.Explain || f.msg.Depth > 0,
+	}, fn)
+	v.output, v.used = a.Output, chain.Cycles(a.Cycles)
+	switch {
+	case err != nil:
+		r.noteDefect(f, p, cycles, err)
+		if v.code, v.detail, err = judge(err); err != nil {
+			return v, err
 		}
-		return nil
-	})
-	if err != nil {
-		return v, err
+	case a.Raised != "":
+		v.code, v.detail = raised(a.Raised), a.Traceback
 	}
-	return v, r.chargeCells(session, &v)
+	return v, r.chargeCells(a.Scratch, &v)
 }
 
 // noteDefect keeps what is needed to look at a defect of the machine: the
@@ -211,8 +200,8 @@ func (r *Run) noteDefect(f *frame, p *pvm.Program, cycles chain.Cycles, err erro
 const maxCycles = 1 << 62
 
 // chargeCells charges the cells of a handler's scratch files and of its answer.
-func (r *Run) chargeCells(s *sdk.Session, v *ending) error {
-	cells := uint64(s.ScratchPeak())
+func (r *Run) chargeCells(scratch int, v *ending) error {
+	cells := uint64(scratch)
 	if v.code == chain.CodeOK {
 		cells += uint64(len(v.output)) * uint64(r.block.Params.API.ReturnByteCells)
 	}
@@ -246,8 +235,8 @@ func judge(err error) (uint16, string, error) {
 }
 
 // raised is the code of an exception that nobody caught.
-func raised(res vm.Result) uint16 {
-	switch res.Raised.ClassName() {
+func raised(class string) uint16 {
+	switch class {
 	case "UnknownHandler":
 		return chain.CodeNoHandler
 	case "PermissionDenied":

@@ -14,7 +14,7 @@
 // A deployment brings source bytes, and the first message of a block to an actor finds
 // them under their hash. From there, package by package:
 //
-//	pvm           Engine.With: the program from the cache, or compiled now (program.go)
+//	pvm           Engine.Program: from the cache, or compiled now (program.go)
 //	syntax        bytes to tokens and a tree, with CPython's errors, within limits
 //	ucd             what letters and digits are: tables of Unicode 14
 //	softfloat       the literals that are floats
@@ -23,6 +23,7 @@
 //	continuation  handlers that await runners are taken apart into steps
 //	compile       tree and names to registers, constants and exception tables
 //	code          the code object, its instructions and their prices: immutable from here
+//	pvm           Engine.Call: a clean machine, a session with the chain, the handler (call.go)
 //	vm            loads it as a module: Machine, frames, the interpreter's loop (interp.go)
 //	format          numbers and texts to and from text
 //	libm, decimal   functions of math, and decimal arithmetic, on integers alone
@@ -32,7 +33,7 @@
 //	host            ten small interfaces, which exec/actor implements; nothing of Python
 //	                crosses them
 //	values        arguments, answers and stored values as canonical CBOR
-//	pvm           Result: answer, cycles, heap; the machine is reset and kept
+//	pvm           Answer: output, cycles, exception; the machine is reset and kept
 //
 // Beside the path stand attacks (hostile programs, each with its verdict), conformance
 // and cpython (CPython's own tests, run here), and soak.
