@@ -30,8 +30,7 @@ func (e *encodings) withBlock(certificate, block []byte) []byte {
 	if msg != nil {
 		return msg
 	}
-	msg = make([]byte, 0, 1+len(certificate)+len(block))
-	msg = append(append(append(msg, wire.TagBackfill), certificate...), block...)
+	msg = wire.EncodedBackfill(certificate, block)
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.by[key] != nil {

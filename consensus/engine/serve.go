@@ -194,7 +194,7 @@ func (s *serving) lineUp(now time.Time, r read) (out []effect, room bool) {
 	if r.empty() {
 		ready := served{to: r.to, from: r.from, beside: r.beside, stranger: r.stranger}
 		for _, p := range r.pieces {
-			ready.messages = append(ready.messages, simplex.AppendCertificate(nil, p.certificate))
+			ready.messages = append(ready.messages, wire.Append(nil, p.certificate))
 		}
 		s.bill(now, ready)
 		return s.sendAnswer(ready), true
@@ -286,7 +286,7 @@ func (r read) make(ctx context.Context, archive Archive, encoded *encodings) ser
 		}
 	}
 	for _, p := range r.pieces {
-		certificate := simplex.AppendCertificate(nil, p.certificate)
+		certificate := wire.Append(nil, p.certificate)
 		if p.block == nil {
 			out.messages = append(out.messages, certificate)
 			continue

@@ -51,6 +51,13 @@ func appendBackfill(dst []byte, b Backfill) []byte {
 	return append(simplex.AppendCertificate(dst, b.Certificate), b.Block...)
 }
 
+// EncodedBackfill returns the message of a [Backfill] whose certificate is encoded already,
+// as archives and journals keep it.
+func EncodedBackfill(certificate, block []byte) []byte {
+	dst := append(make([]byte, 0, 1+len(certificate)+len(block)), TagBackfill)
+	return append(append(dst, certificate...), block...)
+}
+
 func appendRequest(dst []byte, r Request) []byte { return r.Round.Append(dst) }
 
 func decodeOffer(b []byte, l Limits) (Offer, error) {

@@ -39,6 +39,15 @@ func largest(b []byte) []Message {
 	}
 }
 
+// TestEncodedBackfill: a certificate that is encoded already makes the same message.
+func TestEncodedBackfill(t *testing.T) {
+	b := Backfill{Certificate: simplex.Certificate{Kind: simplex.Notarize, Proposal: simplex.Proposal{Payload: chain.Hash{1}}}, Block: []byte("block")}
+	got := EncodedBackfill(simplex.AppendCertificate(nil, b.Certificate), b.Block)
+	if want := Append(nil, b); !bytes.Equal(got, want) {
+		t.Errorf("got %x, want %x", got, want)
+	}
+}
+
 // TestTable: tags are unique, each kind has a class, and its largest message is read and
 // within its bound; a byte more of the same kind is refused.
 func TestTable(t *testing.T) {

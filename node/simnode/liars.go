@@ -122,12 +122,12 @@ func (l *liar) drip() func(beacon.Participant, []byte) {
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		switch msg[0] {
-		case 'b':
+		case wire.TagBackfill:
 			if !l.drips[to] {
 				l.drips[to] = true
 				l.later(late, to, msg)
 			}
-		case 'd':
+		case wire.TagAnswered:
 			delete(l.drips, to)
 			l.later(late+5*time.Millisecond, to, msg)
 		default:
@@ -261,7 +261,7 @@ func (l *liar) collude() func(beacon.Participant, []byte) {
 		shared.mu.Lock()
 		defer shared.mu.Unlock()
 		switch msg[0] {
-		case 'p':
+		case wire.TagOffer:
 			v, block, err := simplex.ReadVote(msg[1:])
 			if err != nil || to%2 == 0 {
 				break
@@ -276,7 +276,7 @@ func (l *liar) collude() func(beacon.Participant, []byte) {
 			shared.views[v.Proposal.Round.View] = [2]simplex.Proposal{v.Proposal, other}
 			l.net.Send(to, append(simplex.AppendVote([]byte{wire.TagOffer}, l.scheme.Sign(simplex.Notarize, other)), b.Encode()...))
 			return
-		case 'v':
+		case wire.TagVote:
 			v, _, err := simplex.ReadVote(msg)
 			if err != nil {
 				break

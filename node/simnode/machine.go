@@ -14,6 +14,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/consensus/engine"
 	"github.com/cowboy-foundation/cowboy/consensus/guard"
 	"github.com/cowboy-foundation/cowboy/consensus/simplex"
+	"github.com/cowboy-foundation/cowboy/consensus/wire"
 	"github.com/cowboy-foundation/cowboy/node"
 	"github.com/cowboy-foundation/cowboy/node/ledger"
 	"github.com/cowboy-foundation/cowboy/state/journal/disktest"
@@ -224,8 +225,8 @@ func (o *mouth) say(msg []byte, send func()) {
 func ownVote(msg []byte, self beacon.Participant) (simplex.Vote, bool) {
 	rest := msg
 	switch msg[0] {
-	case 'v':
-	case 'p', 's', 'h':
+	case wire.TagVote:
+	case wire.TagOffer, wire.TagShardOffer, wire.TagShardRelay:
 		rest = msg[1:]
 	default:
 		return simplex.Vote{}, false
