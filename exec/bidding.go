@@ -15,9 +15,9 @@ import (
 // pay at the base fee, and brings head up to date.
 func (b *block) askAgents(head *timers.Head) (used chain.Usage, err error) {
 	p, c := &b.in.Params.Timer, b.clock()
-	ids, err := timers.Ready(b.state, *head, int(p.CandidatesPerBlock))
+	ids, err := b.candidates(head)
 	if err != nil {
-		return used, &Fault{"order the timers", err}
+		return used, err
 	}
 	lane := fees.LaneTarget(b.in.Params, chain.LaneTimer)
 	asked, room := uint64(0), lane.Cycles/2

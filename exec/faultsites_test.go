@@ -210,12 +210,12 @@ var faultSites = []struct{ reason, sites string }{
 	{
 		"wraps what a callee could not read, or a contradiction that stands in this list at its own place; verdicts were taken out before", `
 			exec: Estimate Fault*3, leftOf Fault
-			exec: account Fault, askAgents Fault*4, askAgents fault*2, execute Fault*2, beginRent Fault*2, beginRent fault
+			exec: account Fault, askAgents Fault*3, askAgents fault*2, candidates fault, execute Fault*2, beginRent Fault*2, beginRent fault
 			exec: begin Fault, credit Fault, deliverWaiting Fault*2, deploy Fault, deploy fault, fault Fault, finish Fault*3
 			exec: StateMeter Fault, founding Fault
 			exec: fireTimers fault*4
 			exec: judge Fault, Target Fault, message Fault, message fault, deliverNext fault*5
-			exec: instruct fault, lend Fault, selectTimers Fault*2, selectTimers fault
+			exec: instruct fault, lend Fault, selectTimers Fault, selectTimers fault
 			exec: takeUp fault*2, transfer Fault, transfer fault, dealTurn fault*3, write Fault
 			exec/actor: Growth Errorf, deliverItem Errorf
 			exec/rent: Begin Errorf

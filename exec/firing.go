@@ -74,9 +74,9 @@ func (b *block) selectTimers() error {
 	if err != nil {
 		return err
 	}
-	ids, err := timers.Ready(b.state, head, int(b.in.Params.Timer.CandidatesPerBlock))
+	ids, err := b.candidates(&head)
 	if err != nil {
-		return &Fault{"order the timers", err}
+		return err
 	}
 	lane := fees.LaneTarget(b.in.Params, chain.LaneTimer)
 	left := chain.Usage{Cycles: lane.Cycles - reserved.Cycles, Cells: lane.Cells - reserved.Cells}
@@ -96,6 +96,12 @@ func (b *block) selectTimers() error {
 	b.forTimers = chain.Usage{Cycles: lane.Cycles - left.Cycles, Cells: lane.Cells - left.Cells}
 	b.budget.Reserve(chain.LaneTimer, b.forTimers)
 	return nil
+}
+
+// candidates are the due timers that are looked at, in their order. The error is a [*Fault].
+func (b *block) candidates(head *timers.Head) ([]timers.ID, error) {
+	ids, err := timers.Ready(b.state, *head, int(b.in.Params.Timer.CandidatesPerBlock))
+	return ids, fault("order the timers", err)
 }
 
 // giveTurn chooses a timer if its limits are left and it can pay for them. One
@@ -284,7 +290,7 @@ func (b *block) fireMore() error {
 	if err != nil || head.Ready == 0 {
 		return err
 	}
-	ids, err := timers.Ready(b.state, head, int(b.in.Params.Timer.CandidatesPerBlock))
+	ids, err := b.candidates(&head)
 	if err != nil {
 		return err
 	}
