@@ -100,6 +100,9 @@ type VerifyRequest struct {
 	// Rebuilt says that the body comes from shards and is the one that the head
 	// commits to.
 	Rebuilt bool
+	// Fits says that [Application.Fits] was asked about these very bytes, and that they are
+	// the block's: what it compared need not be compared again.
+	Fits bool
 }
 
 // Finalization says that a block is final.

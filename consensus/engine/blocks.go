@@ -200,7 +200,7 @@ func (s *blocks) prefer(b *block, from beacon.Participant) {
 // to look at.
 func (s *blocks) wrong(b *block) bool {
 	s.set(b, nil)
-	b.verdict, b.supplied = unknown, false
+	b.verdict, b.supplied, b.fits = unknown, false, false
 	if len(b.others) == 0 {
 		return false
 	}

@@ -88,7 +88,7 @@ func (j *judging) verifyOnce(b *block) []effect {
 	case valid, invalid:
 		return j.reportVerdict(b)
 	}
-	req := VerifyRequest{Round: b.round, Digest: b.digest, Block: b.bytes, Rebuilt: b.rebuilt}
+	req := VerifyRequest{Round: b.round, Digest: b.digest, Block: b.bytes, Rebuilt: b.rebuilt, Fits: b.fits}
 	again := false
 	if x := b.certify; x != nil {
 		req.Parent, again = parentRef(x.Parent), x.Again

@@ -108,7 +108,11 @@ func TestJudgingANotarizedBlock(t *testing.T) {
 	expect(t, "while it is hashed", j.certify(x))
 	expect(t, "its bytes", j.fitted(a, true), redo{x})
 	b := j.blocks.byDigest(5, p.Payload)
-	expect(t, "judged", j.certify(x), verify{b, VerifyRequest{Round: p.Round, Digest: p.Payload, Block: a.block, Leader: j.cfg.Set.At(3).PeerKey}, true})
+	expect(t, "judged", j.certify(x), verify{b, VerifyRequest{Round: p.Round, Digest: p.Payload, Block: a.block, Leader: j.cfg.Set.At(3).PeerKey, Fits: true}, true})
+	// Other bytes of the block were compared with nothing, whoever sends them.
+	expect(t, "and wrong all the same", j.wrongBytes(b), redo{x})
+	j.offered(3, p, []byte("other"), true)
+	expect(t, "others", j.certify(x), verify{b, VerifyRequest{Round: p.Round, Digest: p.Payload, Block: []byte("other"), Leader: j.cfg.Set.At(3).PeerKey}, true})
 	if j.blocks.fitting != 0 {
 		t.Errorf("%d bytes are still being hashed", j.blocks.fitting)
 	}

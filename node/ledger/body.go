@@ -12,7 +12,7 @@ import (
 // Fits reports whether bytes are the block of the digest, good or bad. It
 // implements engine.Application.
 func (l *Ledger) Fits(digest chain.Hash, block []byte) bool {
-	_, err := l.parse(digest, block, false)
+	_, err := l.parse(engine.VerifyRequest{Digest: digest, Block: block})
 	return !errors.Is(err, engine.ErrWrongBlock)
 }
 
@@ -37,13 +37,15 @@ func (l *Ledger) Glance(req engine.VerifyRequest) bool {
 }
 
 // parse reads the block of a digest. The error is engine.ErrWrongBlock where
-// the bytes are not the block's at all, else a [Verdict] on the block.
-func (l *Ledger) parse(digest chain.Hash, encoded []byte, rebuilt bool) (*chain.Block, error) {
-	whole, bound, err := l.checkBody(digest, encoded, rebuilt)
+// the bytes are not the block's at all, else a [Verdict] on the block. Of bytes that
+// [Ledger.Fits] has let pass it does not compute again what that compared: the root of the
+// body if the header commits to it, else the root of the transactions.
+func (l *Ledger) parse(req engine.VerifyRequest) (*chain.Block, error) {
+	whole, bound, err := l.checkBody(req)
 	if err != nil {
 		return nil, err
 	}
-	block, err := chain.DecodeBlock(encoded, int(l.cfg.Genesis.Params.MaxBlockBytes))
+	block, err := chain.DecodeBlock(req.Block, int(l.cfg.Genesis.Params.MaxBlockBytes))
 	switch {
 	case err != nil && bound:
 		return nil, &Verdict{"encoding", err}
@@ -53,7 +55,8 @@ func (l *Ledger) parse(digest chain.Hash, encoded []byte, rebuilt bool) (*chain.
 	// Without a root of the body the digest binds the transactions by their root
 	// alone. Bytes with others say nothing about the block: a peer could refute a
 	// final block with them.
-	switch fits := block.Header.TxRoot == tree.ListRootBy(l.rootWorkers(), block.Txs); {
+	compared := req.Fits && !bound
+	switch fits := compared || block.Header.TxRoot == tree.ListRootBy(l.rootWorkers(), block.Txs); {
 	case !fits && bound:
 		return nil, &Verdict{"transaction root", nil}
 	case !fits:
@@ -67,24 +70,27 @@ func (l *Ledger) parse(digest chain.Hash, encoded []byte, rebuilt bool) (*chain.
 // checkBody holds bytes to the digest: the header, and the body if the header
 // commits to it. bound says that it does; then whatever else is wrong is wrong
 // with the block. whole says that the body is short enough to travel whole.
-func (l *Ledger) checkBody(digest chain.Hash, encoded []byte, rebuilt bool) (whole, bound bool, err error) {
+func (l *Ledger) checkBody(req engine.VerifyRequest) (whole, bound bool, err error) {
 	switch most := int(l.cfg.Genesis.Params.MaxBlockBytes); {
-	case len(encoded) > most && rebuilt:
-		return false, false, &Verdict{"size", fmt.Errorf("%d bytes, at most %d", len(encoded), most)}
-	case len(encoded) > most:
+	case len(req.Block) > most && req.Rebuilt:
+		return false, false, &Verdict{"size", fmt.Errorf("%d bytes, at most %d", len(req.Block), most)}
+	case len(req.Block) > most:
 		return false, false, engine.ErrWrongBlock
 	}
-	head, body, err := chain.SplitBlock(encoded)
+	head, body, err := chain.SplitBlock(req.Block)
 	if err != nil {
 		return false, false, fmt.Errorf("%w: %w", engine.ErrWrongBlock, err)
 	}
 	header, err := chain.DecodeHeader(head)
-	if err != nil || header.Digest() != digest {
+	if err != nil || header.Digest() != req.Digest {
 		return false, false, engine.ErrWrongBlock
 	}
 	whole = l.cfg.Shards == nil || l.cfg.Shards.Whole(len(body))
-	if header.BodyRoot == (chain.Hash{}) || rebuilt {
-		return whole, rebuilt, nil
+	if header.BodyRoot == (chain.Hash{}) || req.Rebuilt {
+		return whole, req.Rebuilt, nil
+	}
+	if req.Fits {
+		return whole, true, nil
 	}
 	root, err := l.cfg.Shards.Root(body)
 	if err != nil {

@@ -1,6 +1,8 @@
 package ledger
 
 import (
+	"bytes"
+	"context"
 	"errors"
 	"testing"
 
@@ -76,12 +78,19 @@ func TestBodiesAreHeldToTheirRoot(t *testing.T) {
 	}
 	check := func(rule string, h chain.Header, body []byte, rebuilt bool, want error) {
 		t.Helper()
-		ok, err := verifier.Verify(t.Context(), engine.VerifyRequest{
+		req := engine.VerifyRequest{
 			Round: firstRound(), Parent: f.genesisParent(), Leader: testPeer, Digest: h.Digest(),
 			Block: chain.JoinBlock(chain.EncodeHeader(&h), body), Rebuilt: rebuilt,
-		})
-		if ok || !errors.Is(err, want) {
-			t.Errorf("%s: %v, %v, want a refusal, %v", rule, ok, err, want)
+		}
+		// What was held against the digest before is judged alike.
+		for _, req.Fits = range []bool{false, true} {
+			if req.Fits && (rebuilt || !verifier.Fits(req.Digest, req.Block)) {
+				continue
+			}
+			ok, err := verifier.Verify(t.Context(), req)
+			if ok || !errors.Is(err, want) {
+				t.Errorf("%s, fits %t: %v, %v, want a refusal, %v", rule, req.Fits, ok, err, want)
+			}
 		}
 	}
 	committed := func(body []byte) chain.Header {
@@ -108,6 +117,41 @@ func TestBodiesAreHeldToTheirRoot(t *testing.T) {
 	check("a committed body that is none", committed(noise), noise, false, nil)
 	check("a rebuilt body above the limit of blocks", *good, make([]byte, f.genesis.Params.MaxBlockBytes), true, nil)
 	check("a rebuilt body that is none", committed(noise), noise, true, nil)
+	wrongList := *good
+	wrongList.TxRoot[0]++
+	check("a committed body under another root of transactions", wrongList, body, false, nil)
+}
+
+// TestBlocksOfOthersAreKeptAsTheyCame: what was executed is the request's block, whether
+// it came whole, was fetched, or was put together from shards, and its bytes are not
+// encoded anew.
+func TestBlocksOfOthersAreKeptAsTheyCame(t *testing.T) {
+	f := sharded(t)
+	var txs []*chain.VerifiedTx
+	for nonce := range 5 {
+		txs = append(txs, f.transfer(t, uint64(nonce)))
+	}
+	p := f.propose(t, f.ledger(t, &pool{txs: txs}))
+	for _, req := range []engine.VerifyRequest{{}, {Fits: true}, {Rebuilt: true}} {
+		l := f.ledger(t, &pool{})
+		req.Round, req.Parent, req.Leader, req.Digest, req.Block = firstRound(), f.genesisParent(), testPeer, p.Digest, p.Block
+		if req.Fits && !l.Fits(p.Digest, p.Block) {
+			t.Fatal("the block does not fit its own digest")
+		}
+		if ok, err := l.Verify(t.Context(), req); !ok || err != nil {
+			t.Fatalf("verify: %v, %v", ok, err)
+		}
+		e, err := call(t.Context(), l, func(context.Context) (*Executed, error) { return l.tree.get(p.Digest), nil })
+		if err != nil || e == nil {
+			t.Fatalf("executed: %v, %v", e, err)
+		}
+		if !bytes.Equal(e.Block.Encode(), p.Block) || &e.Encoded[0] != &p.Block[0] || len(e.Encoded) != len(p.Block) {
+			t.Errorf("fits %t, rebuilt %t: the block is not kept as it came", req.Fits, req.Rebuilt)
+		}
+		if least := 2 * len(p.Block); e.bytes < least {
+			t.Errorf("the block weighs %d bytes, want %d at least", e.bytes, least)
+		}
+	}
 }
 
 // TestGlance: the header alone must be of the round, of the leader, on the

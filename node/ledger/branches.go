@@ -80,5 +80,9 @@ func (l *Ledger) unfinalFull() bool { return l.tree.bytes.Load() >= int64(l.cfg.
 // weigh counts what e takes: a transaction stands in its block, encoded and decoded.
 func weigh(e *Executed, receiptBytes, deltaBytes int) int {
 	const envelope, perTx = 4 << 10, 512
-	return envelope + 2*len(e.Encoded) + perTx*len(e.Txs) + 2*receiptBytes + deltaBytes
+	bodyBytes := len(e.Block.Header.PresenceInput) + len(e.Block.Header.ConsumedSeeds)
+	for _, tx := range e.Block.Txs {
+		bodyBytes += len(tx)
+	}
+	return envelope + 2*bodyBytes + perTx*len(e.Txs) + 2*receiptBytes + deltaBytes
 }

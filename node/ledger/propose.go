@@ -139,6 +139,7 @@ func (l *Ledger) buildBlock(ctx, view context.Context, req engine.ProposeRequest
 	if err != nil {
 		return nil, err
 	}
+	e.Encoded = e.Block.Encode()
 	return e, l.commitBody(e)
 }
 
@@ -276,9 +277,9 @@ func (l *Ledger) list(txs []*chain.VerifiedTx) txList {
 	return txList{bodies, tree.ListRootBy(l.rootWorkers(), bodies)}
 }
 
-// seal makes a block of what was executed on the parent's state. The root of its
-// transactions, where it is not known yet, is computed beside the state's and the
-// receipts'.
+// seal makes a block of what was executed on the parent's state, all but its encoding,
+// which is here already where somebody else proposed it. The root of its transactions,
+// where it is not known yet, is computed beside the state's and the receipts'.
 func (l *Ledger) seal(h chain.Header, parent *Executed, txs []*chain.VerifiedTx, result *exec.Result, list func() txList) (*Executed, error) {
 	began := time.Now()
 	l.reportDefects(result.Defects)
@@ -310,7 +311,7 @@ func (l *Ledger) seal(h chain.Header, parent *Executed, txs []*chain.VerifiedTx,
 	l.Stats.RootNanos.Add(uint64(time.Since(began)))
 	block := &chain.Block{Header: h, Txs: listed.bodies}
 	e := &Executed{
-		Block: block, Encoded: block.Encode(), Digest: h.Digest(),
+		Block: block, Digest: h.Digest(),
 		Round: roundOf(&h), Txs: txs, Receipts: result.Receipts, receipts: receipts, State: version, Force: force,
 	}
 	e.bytes = weigh(e, receiptBytes, deltaBytes)

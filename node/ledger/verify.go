@@ -146,7 +146,7 @@ func (e *Executed) answers(req engine.VerifyRequest) bool {
 // decode does what needs no state, off the owner's goroutine: parsing and
 // signature recovery.
 func (l *Ledger) decode(ctx context.Context, req engine.VerifyRequest) (*chain.Block, []*chain.VerifiedTx, error) {
-	block, err := l.parse(req.Digest, req.Block, req.Rebuilt)
+	block, err := l.parse(req)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -186,6 +186,7 @@ func (l *Ledger) verify(req engine.VerifyRequest, block *chain.Block, txs []*cha
 		l.noteRejected(rejected{req, block, txs})
 		return err
 	}
+	e.Block, e.Encoded = block, req.Block // the same: the digests agree, and no other bytes decode to it
 	l.tree.put(e)
 	return nil
 }
