@@ -17,7 +17,7 @@ import (
 
 // TestBytesToBlock sends signed bytes through the whole ingress: pipeline,
 // lanes, a packed block, and the check of that block by a second pipeline that
-// has seen nothing.
+// has seen nothing, and by one that has the lanes alone.
 func TestBytesToBlock(t *testing.T) {
 	params := params.Default()
 	view := state.NewOverlay(state.Empty{})
@@ -79,20 +79,28 @@ func TestBytesToBlock(t *testing.T) {
 	for _, tx := range packed.Txs {
 		block = append(block, tx.Body)
 	}
-	other, err := sigverify.New(sigverify.DefaultConfig(2), l)
-	if err != nil {
-		t.Fatal(err)
-	}
-	checked, err := other.VerifyBlock(t.Context(), block)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := order.Check(req.VRFOut, checked); err != nil {
-		t.Error(err)
-	}
-	for i := range checked {
-		if checked[i].Sender != packed.Txs[i].Sender || checked[i].Hash != packed.Txs[i].Hash {
-			t.Errorf("transaction %d: the verifier sees %s of %s", i, checked[i].Hash, checked[i].Sender)
+	for _, to := range []struct {
+		lanes     sigverify.Lanes
+		recovered int
+	}{{nil, len(block)}, {l, 0}} {
+		other, err := sigverify.New(sigverify.DefaultConfig(2), to.lanes)
+		if err != nil {
+			t.Fatal(err)
+		}
+		checked, err := other.VerifyBlock(t.Context(), block)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := order.Check(req.VRFOut, checked); err != nil {
+			t.Error(err)
+		}
+		for i := range checked {
+			if checked[i].Sender != packed.Txs[i].Sender || checked[i].Hash != packed.Txs[i].Hash {
+				t.Errorf("transaction %d: the verifier sees %s of %s", i, checked[i].Hash, checked[i].Sender)
+			}
+		}
+		if n := other.Stats.Recovered.Load(); n != uint64(to.recovered) {
+			t.Errorf("lanes %T: %d senders recovered, want %d", to.lanes, n, to.recovered)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"sync"
 	"testing"
 
@@ -63,6 +64,37 @@ func TestAdmitHoldsTransactionsAgainstTheHead(t *testing.T) {
 	}
 	if s := l.Stats(); s.Admitted != 1 || s.Refused != 9 || s.Lanes[chain.LaneUser].Txs != 1 || s.Lanes[chain.LaneUser].Bytes != 0 {
 		t.Errorf("stats %+v, want one admitted and nine refused", s)
+	}
+}
+
+// TestFillWaiting: what waits is found by its hash, at whatever level; what is there
+// already is left alone.
+func TestFillWaiting(t *testing.T) {
+	view := accounts{}
+	var m maker
+	var txs []*chain.VerifiedTx
+	for n := range byte(100) { // of many shards
+		view = view.with(chain.Address{n}, 0, chain.WeiPerCBY)
+		txs = append(txs, m.transfer(n, 0, 1, 30_000), m.transfer(n, 2, 1, 30_000))
+	}
+	l := running(t, DefaultConfig(), view)
+	if err := errors.Join(l.Admit(t.Context(), txs)...); err != nil {
+		t.Fatal(err)
+	}
+	stranger, mine := m.transfer(1, 1, 1, 30_000), m.transfer(2, 0, 1, 30_000)
+	hashes := [][32]byte{stranger.Hash, txs[0].Hash, {}}
+	got := []*chain.VerifiedTx{nil, mine, nil}
+	for _, tx := range txs {
+		hashes, got = append(hashes, tx.Hash), append(got, nil)
+	}
+	if found := l.FillWaiting(hashes, got); found != len(txs) {
+		t.Errorf("found %d of %d", found, len(txs))
+	}
+	if got[0] != nil || got[1] != mine || got[2] != nil {
+		t.Errorf("a stranger %v, one that was there %v, none %v", got[0], got[1], got[2])
+	}
+	if !slices.Equal(got[3:], txs) {
+		t.Error("others than those asked for")
 	}
 }
 

@@ -16,6 +16,8 @@ func (n *Node) ingressMetrics(counter counterFunc, gauge gaugeFunc) {
 	counter("sigverify_over_share_total", "Transactions refused because their peer, or their client, had its share of a contended signature queue.", s.OverShare.Load)
 	counter("sigverify_malformed_total", "Transactions refused for size, encoding or instruction.", s.Malformed.Load)
 	counter("sigverify_known_total", "Transactions found in the sender cache.", s.Known.Load)
+	counter("sigverify_waiting_total", "Transactions of proposed blocks that the sender cache had forgotten and the pool still held.", s.Waiting.Load)
+	counter("sigverify_decoded_total", "Bodies of transactions that were decoded.", s.Decoded.Load)
 	counter("sigverify_recovered_total", "Senders recovered from signatures.", s.Recovered.Load)
 	counter("sigverify_forged_total", "Transactions refused for their signature.", s.Forged.Load)
 	counter("sigverify_batches_total", "Batches verified.", s.Batches.Load)

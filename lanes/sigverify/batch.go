@@ -50,15 +50,19 @@ func (b *batch) reset() {
 	}
 }
 
-// verify decides every body of the batch.
-func (p *Pipeline) verify(b *batch) {
+// verify decides every body of the batch. What the sender cache does not know may be known
+// to another: fill, if it is not nil, fills it in and returns how many it found.
+func (p *Pipeline) verify(b *batch, fill func([][32]byte, []*chain.VerifiedTx) int) {
 	start := time.Now()
 	b.txs = append(b.txs[:0], make([]*chain.VerifiedTx, len(b.bodies))...)
 	b.errs = append(b.errs[:0], make([]error, len(b.bodies))...)
 	b.hashAll()
 	known := p.known.fillKnown(b.hashes, b.txs)
 	p.Stats.Known.Add(uint64(known))
-	b.parse()
+	if fill != nil {
+		known += fill(b.hashes, b.txs)
+	}
+	p.Stats.Decoded.Add(uint64(b.parse()))
 	p.Stats.Malformed.Add(uint64(len(b.bodies) - known - len(b.places)))
 	parsed := time.Now()
 	p.Stats.ParseNanos.Add(uint64(parsed.Sub(start)))
@@ -105,14 +109,15 @@ func (b *batch) hashAll() {
 }
 
 // parse decodes what is neither known nor refused yet and lines it up for
-// recovery. A transaction is decoded from a copy of its body: what is kept must
-// not hold on to the request or block that it came in.
-func (b *batch) parse() {
+// recovery, and returns how many that was. A transaction is decoded from a copy of its
+// body: what is kept must not hold on to the request or block that it came in.
+func (b *batch) parse() (decoded int) {
 	b.places, b.preimages, b.ends, b.sigs = b.places[:0], b.preimages[:0], b.ends[:0], b.sigs[:0]
 	for i := range b.bodies {
 		if b.txs[i] != nil || b.errs[i] != nil {
 			continue
 		}
+		decoded++
 		tx, err := parse(bytes.Clone(b.bodies[i]))
 		if err != nil {
 			b.errs[i] = err
@@ -126,6 +131,7 @@ func (b *batch) parse() {
 		sig := tx.Tx.Signature
 		b.sigs = append(b.sigs, secp256k1.Signature{R: sig.R, S: sig.S, YParity: sig.YParity})
 	}
+	return decoded
 }
 
 // parse reads one body and finds its lane. Hash and Sender are still missing.

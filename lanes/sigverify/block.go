@@ -11,9 +11,9 @@ import (
 )
 
 // VerifyBlock checks the bodies of a proposed block and returns its
-// transactions in the same order. Known ones come from the sender cache, the
-// others are verified on up to Workers goroutines of this call, beside the
-// queue: a flood of submissions does not delay a vote.
+// transactions in the same order. Known ones come from the sender cache or from the lanes
+// in which they wait, the others are verified on up to Workers goroutines of this call,
+// beside the queue: a flood of submissions does not delay a vote.
 //
 // A *TxError is a verdict on the block and names its first bad transaction.
 // Any other error is ctx's. VerifyBlock does not need Run.
@@ -87,6 +87,9 @@ type blockRun struct {
 	txs    []*chain.VerifiedTx
 	next   atomic.Int64 // chunk to take
 	failed atomic.Bool
+	// stranger says that the lanes were asked for much of a chunk and had nothing: they are
+	// not asked again. Who catches up has none of what the blocks had.
+	stranger atomic.Bool
 
 	mu  sync.Mutex // guards bad
 	bad *TxError
@@ -101,7 +104,7 @@ func (r *blockRun) work(ctx context.Context) {
 			return
 		}
 		b.bodies = append(b.bodies[:0], r.bodies[first:min(first+size, len(r.bodies))]...)
-		r.p.verify(&b)
+		r.p.verify(&b, r.fillWaiting)
 		copy(r.txs[first:], b.txs)
 		for i, err := range b.errs {
 			if err != nil {
@@ -111,6 +114,32 @@ func (r *blockRun) work(ctx context.Context) {
 		}
 		b.reset()
 	}
+}
+
+// askedMin is how many transactions the lanes must have been asked for to be believed that
+// they have none of the block.
+const askedMin = 16
+
+// fillWaiting fills in what waits in the lanes: the sender cache forgets in the order in
+// which it learned, and a flood of what is refused passes through it, too.
+func (r *blockRun) fillWaiting(hashes [][32]byte, txs []*chain.VerifiedTx) (found int) {
+	if r.p.lanes == nil || r.stranger.Load() {
+		return 0
+	}
+	missing := 0
+	for _, tx := range txs {
+		if tx == nil {
+			missing++
+		}
+	}
+	if missing == 0 {
+		return 0
+	}
+	if found = r.p.lanes.FillWaiting(hashes, txs); found == 0 && missing >= askedMin {
+		r.stranger.Store(true)
+	}
+	r.p.Stats.Waiting.Add(uint64(found))
+	return found
 }
 
 // keepLowest keeps the error with the lowest index.

@@ -9,12 +9,15 @@
 //	    → reorder buffer → lanes admit the batch → reply to each submitter
 //
 //	ledger → VerifyBlock: the same checks for a proposed block, at once and
-//	    beside the queue; what admission has seen costs one hash and one lookup
+//	    beside the queue; what admission has seen costs one hash and one lookup,
+//	    and what the cache has forgotten meanwhile is found in the lanes
 //
 // Cheap checks stand first: a body that is too long costs a comparison, a known
 // one a hash, a malformed one a scan; only well-formed new ones cost a
 // signature check. No signature is checked twice while its transaction is in
-// the sender cache. The cache key is the hash of the whole signed body
+// the sender cache, and none of a block's while it waits in the lanes: what is
+// verified and then refused passes through the cache too, so that a flood of it
+// makes the cache forget what waits. The cache key is the hash of the whole signed body
 // (resolution 11.12), so a hit is the same transaction with the same signature
 // and therefore the same sender; refusals are never cached.
 //

@@ -15,10 +15,14 @@ import (
 	"github.com/cowboy-foundation/cowboy/lanes/ring"
 )
 
-// Lanes takes verified transactions. It answers with one entry per transaction,
-// nil for those admitted. The slice is its own.
+// Lanes take verified transactions, and know those that wait in them.
 type Lanes interface {
+	// Admit answers with one entry per transaction, nil for those admitted. The slice is
+	// its own.
 	Admit(ctx context.Context, txs []*chain.VerifiedTx) []error
+	// FillWaiting sets every txs[i] that is nil, and whose transaction waits, by its hash
+	// hashes[i], and returns how many it has set.
+	FillWaiting(hashes [][32]byte, txs []*chain.VerifiedTx) int
 }
 
 // Verdict is the answer to one submitted transaction.
@@ -222,7 +226,7 @@ func (p *Pipeline) work(ctx context.Context) {
 		for _, w := range b.pieces {
 			b.bodies = append(b.bodies, w.bodies...)
 		}
-		p.verify(b)
+		p.verify(b, nil)
 		p.Stats.Batches.Add(1)
 		p.Stats.BatchTxs.Add(uint64(len(b.bodies)))
 		p.order.passInOrder(ctx, b, p.handToLanes)

@@ -254,7 +254,7 @@ func FuzzSubmit(f *testing.F) {
 	f.Fuzz(func(t *testing.T, body []byte) {
 		other := signed(t, 2, 0)
 		b := &batch{bodies: [][]byte{other, body, other}}
-		p.verify(b)
+		p.verify(b, nil)
 		for i := range b.bodies {
 			if (b.txs[i] == nil) == (b.errs[i] == nil) {
 				t.Fatalf("body %d: transaction %v and error %v", i, b.txs[i], b.errs[i])

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"sync"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 
@@ -46,6 +47,7 @@ func sign(t testing.TB, n byte, tx *chain.Tx) []byte {
 type taker struct {
 	mu     sync.Mutex
 	taken  []*chain.VerifiedTx
+	asked  int // times for what waits
 	refuse map[uint64]error
 	block  chan struct{} // if set, Admit waits for it or ctx
 }
@@ -66,6 +68,22 @@ func (l *taker) Admit(ctx context.Context, txs []*chain.VerifiedTx) []error {
 		}
 	}
 	return out
+}
+
+// FillWaiting finds what was taken.
+func (l *taker) FillWaiting(hashes [][32]byte, txs []*chain.VerifiedTx) (found int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.asked++
+	for _, tx := range l.taken {
+		for i, h := range hashes {
+			if txs[i] == nil && tx.Hash == h {
+				txs[i] = tx
+				found++
+			}
+		}
+	}
+	return found
 }
 
 // start runs a pipeline until the test ends.
@@ -247,7 +265,7 @@ func TestTamperedBitNeverKeepsTheSender(t *testing.T) {
 		body[i/8] ^= 1 << (i % 8)
 		b.bodies = append(b.bodies, body)
 	}
-	p.verify(b)
+	p.verify(b, nil)
 	refused, others := 0, 0
 	for i := range b.bodies {
 		switch {
@@ -319,6 +337,57 @@ func TestVerifyBlockNamesTheFirstBadTransaction(t *testing.T) {
 	cancel()
 	if _, err := p.VerifyBlock(ctx, bodies); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
+	}
+}
+
+// TestWhatWaitsIsNotVerifiedAgain: a flood of what the lanes refuse, which is verified all
+// the same, pushes nothing that waits into being verified again with its block.
+func TestWhatWaitsIsNotVerifiedAgain(t *testing.T) {
+	cfg := small()
+	cfg.CacheTxs = 4
+	lanes := &taker{refuse: map[uint64]error{99: errors.New("refused")}}
+	p := start(t, cfg, lanes)
+	var bodies [][]byte
+	for n := range 10 {
+		bodies = append(bodies, signed(t, 1, uint64(n)))
+		submit(t, p, bodies[n])
+	}
+	for n := range byte(20) {
+		submit(t, p, signed(t, n, 99))
+	}
+	before := p.Stats.Recovered.Load()
+	decoded := p.Stats.Decoded.Load()
+	txs, err := p.VerifyBlock(t.Context(), bodies)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, tx := range txs {
+		if tx.Hash != chain.TxHash(bodies[i]) {
+			t.Errorf("transaction %d is %s", i, tx.Hash)
+		}
+	}
+	if p.Stats.Recovered.Load() != before || p.Stats.Decoded.Load() != decoded || p.Stats.Waiting.Load() != 10 {
+		t.Errorf("recovered %d and decoded %d again, found %d of 10 waiting", p.Stats.Recovered.Load()-before, p.Stats.Decoded.Load()-decoded, p.Stats.Waiting.Load())
+	}
+}
+
+// TestLanesWithoutTheBlockAreAskedOnce: who catches up does not pay for a look into the
+// pool for each transaction of each block.
+func TestLanesWithoutTheBlockAreAskedOnce(t *testing.T) {
+	lanes := &taker{}
+	p, err := New(Config{Workers: 1, BatchTxs: askedMin, BatchWaitMax: time.Millisecond, QueueTxs: 64, QueueBytes: 1 << 20, CacheTxs: 64, CacheBytes: 1 << 20}, lanes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var bodies [][]byte
+	for n := range 5 * askedMin {
+		bodies = append(bodies, signed(t, 1, uint64(n)))
+	}
+	if _, err := p.VerifyBlock(t.Context(), bodies); err != nil {
+		t.Fatal(err)
+	}
+	if lanes.asked != 1 || p.Stats.Recovered.Load() != uint64(len(bodies)) {
+		t.Errorf("asked %d times, recovered %d of %d", lanes.asked, p.Stats.Recovered.Load(), len(bodies))
 	}
 }
 

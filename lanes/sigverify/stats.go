@@ -10,6 +10,8 @@ type Stats struct {
 	OverShare atomic.Uint64 // transactions refused because their source had its share of a contended queue
 	Malformed atomic.Uint64 // refused for size, encoding or instruction
 	Known     atomic.Uint64 // found in the sender cache, in either direction
+	Waiting   atomic.Uint64 // of proposed blocks, not in the sender cache any more and found in the lanes
+	Decoded   atomic.Uint64 // bodies that were read field by field
 	Recovered atomic.Uint64 // senders recovered from a signature
 	Forged    atomic.Uint64 // refused for their signature
 	Refused   atomic.Uint64 // verified, but refused by the lanes
