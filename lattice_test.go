@@ -134,7 +134,7 @@ bench/bars:
 bench/internal/quicksign: crypto/secp256k1
 bench/flood: bench/internal/quicksign node/rpc
 bench/solo: node/tools
-bench/workload: bench/bars bench/solo
+bench/workload: bench/bars bench/internal/quicksign bench/solo
 bench/builds: bench/bars
 bench/gate: bench/workload crypto/bls
 bench: bench/workload node/rpc

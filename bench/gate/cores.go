@@ -293,4 +293,4 @@ func race(fast, slow func() error) (Figure, error) {
 }
 
 // Benches are all of the gate, the quick ones first.
-func Benches() []Bench { return append(coreBenches(), blockBenches()...) }
+func Benches() []Bench { return append(append(coreBenches(), blockBenches()...), followBenches()...) }

@@ -11,9 +11,12 @@ import (
 	"github.com/cowboy-foundation/cowboy/exec/parallel"
 )
 
-// Ground is the chain that benches of whole blocks share: a thrown-away one with people
-// and actors, made at the first need. It serves one goroutine.
+// Ground is the chains that benches of whole blocks share, thrown away and made at the
+// first need: one with people and actors, and one that another follows. It serves one
+// goroutine.
 type Ground struct {
+	pair *workload.Pair
+
 	dir   string
 	chain *solo.Chain
 	town  *workload.Town
@@ -67,11 +70,30 @@ func (g *Ground) open(ctx context.Context, exec parallel.Config) (*workload.Town
 	return g.town, c, nil
 }
 
+// openPair returns a chain and who follows it.
+func (g *Ground) openPair(ctx context.Context) (*workload.Pair, error) {
+	if g.pair != nil {
+		return g.pair, nil
+	}
+	cfg := solo.DefaultConfig()
+	cfg.Exec = sequential()
+	p, err := workload.NewPair(ctx, cfg, followPeople)
+	if err != nil {
+		return nil, fmt.Errorf("two chains: %w", err)
+	}
+	g.pair = p
+	return p, nil
+}
+
 // Close removes the ground.
 func (g *Ground) Close() error {
 	var err error
+	if g.pair != nil {
+		err = g.pair.Close()
+		g.pair = nil
+	}
 	if g.chain != nil {
-		err = g.chain.Close()
+		err = errors.Join(err, g.chain.Close())
 		g.chain = nil
 	}
 	if g.dir != "" {

@@ -15,6 +15,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/chain/genesis"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
 	"github.com/cowboy-foundation/cowboy/consensus/engine"
+	"github.com/cowboy-foundation/cowboy/consensus/shards"
 	"github.com/cowboy-foundation/cowboy/consensus/simplex"
 	"github.com/cowboy-foundation/cowboy/exec/parallel"
 	"github.com/cowboy-foundation/cowboy/lanes"
@@ -32,6 +33,9 @@ type Config struct {
 	// that goes on in a node. Without it a block never waits, and chain time runs
 	// ahead.
 	Wall bool
+	// Shards are what long blocks travel as; nil: every block goes whole, as on any chain
+	// of one validator. Who follows a chain has the same.
+	Shards *shards.Code
 }
 
 // DefaultConfig returns the configuration of a node, without a history of old
@@ -63,6 +67,7 @@ type Block struct {
 	Txs      []*chain.VerifiedTx
 	Receipts []chain.Receipt // of transactions, then of deliveries and firings
 	Split    Split           // what it took since the block before, submissions included
+	Sealed   Sealed          // for who follows
 }
 
 // Open opens the chain of a folder that [setup.PrepareDevnet] made.
@@ -112,7 +117,7 @@ func (c *Chain) build() error {
 	}
 	keys := c.folder.Keys
 	c.ledger, err = ledger.New(ledger.Config{
-		Genesis: g, Store: s, Pool: c.lanes, Signatures: c.sigverify, Proposers: proposers,
+		Genesis: g, Store: s, Pool: c.lanes, Signatures: c.sigverify, Proposers: proposers, Shards: c.cfg.Shards,
 		PeerKey: chain.PeerKey(keys.Peer.PublicKey()), OrderKey: keys.Own, Exec: c.cfg.Exec,
 		Now: c.clock(header.TimestampMillis), Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
 	})
@@ -198,10 +203,17 @@ func (c *Chain) Block(ctx context.Context) (Block, error) {
 	}
 	raw := simplex.AppendCertificate(nil, cert)
 	final := engine.Finalization{Round: round, Digest: p.Digest, Seed: cert.Seed, Certificate: raw, Own: raw}
+	b, err := c.finalize(ctx, final)
+	b.Sealed = Sealed{parent, final, p.Block, p.Shards}
+	return b, err
+}
+
+// finalize makes a block final that the ledger has executed.
+func (c *Chain) finalize(ctx context.Context, final engine.Finalization) (Block, error) {
 	if err := c.ledger.Finalized(ctx, final); err != nil {
 		return Block{}, c.cause(fmt.Errorf("finalize: %w", err))
 	}
-	c.seed = cert.Seed
+	c.seed = final.Seed
 	e := <-c.ledger.Events()
 	began := time.Now()
 	if err := c.lanes.Finalized(ctx, e.Head()); err != nil {
