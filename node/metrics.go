@@ -6,13 +6,13 @@ import (
 	"net/http"
 	"net/http/pprof"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"github.com/cowboy-foundation/cowboy/consensus/engine"
 	"github.com/cowboy-foundation/cowboy/exec/parallel"
 	"github.com/cowboy-foundation/cowboy/node/ledger"
 	"github.com/cowboy-foundation/cowboy/node/rpc"
@@ -84,18 +84,25 @@ func (n *Node) ledgerMetrics(counter counterFunc, gauge gaugeFunc) {
 	counter("commit_nanoseconds_total", "Time spent committing to disk.", s.CommitNanos.Load)
 }
 
-// ownerMetrics say how long each goroutine, of those through which every transaction
-// passes, was at work: the largest of them a transaction is what no number of cores makes
-// shorter.
+// ownerMetrics say how long each goroutine, of those through which every transaction or
+// every block passes, was at work: the largest of them a transaction is what no number of
+// cores makes shorter (topology.go, docs/performance/many-cores.md).
 func (n *Node) ownerMetrics(r *prometheus.Registry) {
-	for owner, nanos := range map[string]*atomic.Uint64{
-		"ledger": &n.ledger.Stats.OwnerNanos, "disk": &n.ledger.Stats.CommitNanos,
-		"listeners": &n.fanOutNanos, "admission": &n.sigverify.Stats.AdmitNanos,
-	} {
+	owners := map[string]func() uint64{
+		"ledger": n.ledger.Stats.OwnerNanos.Load, "disk": n.ledger.Stats.CommitNanos.Load,
+		"listeners": n.fanOutNanos.Load, "admission": n.sigverify.Stats.AdmitNanos.Load,
+		"engine":      n.engine.Stats.OwnerNanos.Load,
+		"rebuild":     func() uint64 { return uint64(n.engine.Stats.Stages[engine.StageRebuild].Sum()) },
+		"submissions": n.submitted.Stats.OwnerNanos.Load,
+	}
+	if n.mesh != nil {
+		owners["spread"] = n.mesh.transport.Stats.SpreadNanos.Load
+	}
+	for owner, nanos := range owners {
 		r.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
 			Namespace: "cowboy", Name: "serial_seconds_total", ConstLabels: prometheus.Labels{"owner": owner},
-			Help: "Time that one goroutine after another cannot share: who builds and executes blocks, writes the disk, tells final blocks, admits batches in order.",
-		}, func() float64 { return float64(nanos.Load()) / 1e9 }))
+			Help: "Time that one goroutine after another cannot share: who builds and executes blocks, writes the disk, tells final blocks, admits batches in order, runs consensus, puts blocks together from shards, writes down submissions, spreads transactions.",
+		}, func() float64 { return float64(nanos()) / 1e9 }))
 	}
 }
 

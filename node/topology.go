@@ -94,6 +94,25 @@ import (
 // goroutine: sigverify's workers, the ledger's proposal, the fan-out and the
 // API's readers use it in place, under the locks of its shards.
 
+// What every transaction or every block passes one after the other is counted, as wall
+// time at work: cowboy_serial_seconds_total by owner (ownerMetrics). More cores do not
+// shorten the longest of them (docs/performance/many-cores.md).
+//
+//   - ledger: one goroutine builds, executes and verifies blocks, one at a time; what it
+//     hands to workers meanwhile is within its time.
+//   - disk: the call of Finalized commits one block after the other, beside the ledger.
+//   - listeners: the fan-out tells one final block after the other to pool, readers and log.
+//   - admission: whoever holds the turn of the reorder buffer admits one batch after the
+//     other, though the pool itself could take several.
+//   - engine: the loop takes one input after the other, and waits for the journal's sync
+//     before its votes leave.
+//   - rebuild: a block that came as shards is put together and held to its root by one
+//     goroutine, before anything else can be done with it.
+//   - submissions: one goroutine writes down what clients submitted here; nobody waits for
+//     it, but what it cannot keep up with is not kept.
+//   - spread: one goroutine frames what goes on to other members and puts it into their
+//     queues; behind these every connection has writers of its own.
+
 // Run starts everything, in an order in which each part finds those it asks
 // running, and stops in the reverse order when ctx ends or a part fails that the node
 // cannot do without: parts.go says which.

@@ -201,3 +201,34 @@ func TestLanesHearFirst(t *testing.T) {
 		t.Errorf("final blocks are told to %v", names)
 	}
 }
+
+// TestOwnersAreNamed: the page has a sentence for each owner whose time is counted.
+func TestOwnersAreNamed(t *testing.T) {
+	families, err := opened(t).registry().Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var counted, named []string
+	for _, f := range families {
+		if f.GetName() == "cowboy_serial_seconds_total" {
+			for _, m := range f.GetMetric() {
+				counted = append(counted, m.GetLabel()[0].GetValue())
+			}
+		}
+	}
+	src, err := os.ReadFile("topology.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(src)) {
+		if rest, is := strings.CutPrefix(line, "//   - "); is {
+			owner, _, _ := strings.Cut(rest, ":")
+			named = append(named, owner)
+		}
+	}
+	slices.Sort(counted)
+	slices.Sort(named)
+	if len(counted) == 0 || !slices.Equal(counted, named) {
+		t.Errorf("counted are %v, topology.go names %v", counted, named)
+	}
+}

@@ -154,38 +154,62 @@ func (e *Engine) Run(ctx context.Context) error {
 	}
 	e.calls.Go(func() { e.serveStrangers(ctx) })
 	e.Stats.Resumed.Store(true)
+	began := time.Now()
 	for {
 		if err := e.turn(ctx); err != nil {
 			return err
 		}
 		e.refusals.logRefused(time.Now(), &e.Stats, &e.inbox, e.cfg.Log)
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case d := <-e.inbox.line:
+		e.Stats.OwnerNanos.Add(uint64(time.Since(began)))
+		take := e.awaitInput(ctx)
+		began = time.Now()
+		if err := take(); err != nil {
+			return err
+		}
+	}
+}
+
+// awaitInput waits for what comes next, and returns what takes it in.
+func (e *Engine) awaitInput(ctx context.Context) (take func() error) {
+	effects := func(effects func() []effect) func() error {
+		return func() error {
+			e.do(ctx, effects())
+			return nil
+		}
+	}
+	fired := func(t simplex.Timer) func() error {
+		return func() error {
+			e.fired(t)
+			return nil
+		}
+	}
+	select {
+	case <-ctx.Done():
+		return ctx.Err
+	case d := <-e.inbox.line:
+		return func() error {
 			e.receive(ctx, e.inbox.took(d))
 			e.drain(ctx)
-		case r := <-e.replies:
-			if err := r.apply(ctx, e); err != nil {
-				return err
-			}
-		case <-e.timers[simplex.TimerLeader].C:
-			e.fired(simplex.TimerLeader)
-		case <-e.timers[simplex.TimerCertification].C:
-			e.fired(simplex.TimerCertification)
-		case <-e.timers[simplex.TimerRetry].C:
-			e.fired(simplex.TimerRetry)
-		case <-e.timers[simplex.TimerSkip].C:
-			e.fired(simplex.TimerSkip)
-		case <-e.alarms[alarmFetch].C:
-			e.do(ctx, e.fetches.tick(time.Now()))
-		case <-e.alarms[alarmWatch].C:
-			e.do(ctx, e.watch.tick(time.Now()))
-		case <-e.alarms[alarmBeat].C:
-			e.do(ctx, e.watch.notice(time.Now()))
-		case p := <-e.links:
-			e.do(ctx, e.watch.linked(time.Now(), p))
+			return nil
 		}
+	case r := <-e.replies:
+		return func() error { return r.apply(ctx, e) }
+	case <-e.timers[simplex.TimerLeader].C:
+		return fired(simplex.TimerLeader)
+	case <-e.timers[simplex.TimerCertification].C:
+		return fired(simplex.TimerCertification)
+	case <-e.timers[simplex.TimerRetry].C:
+		return fired(simplex.TimerRetry)
+	case <-e.timers[simplex.TimerSkip].C:
+		return fired(simplex.TimerSkip)
+	case <-e.alarms[alarmFetch].C:
+		return effects(func() []effect { return e.fetches.tick(time.Now()) })
+	case <-e.alarms[alarmWatch].C:
+		return effects(func() []effect { return e.watch.tick(time.Now()) })
+	case <-e.alarms[alarmBeat].C:
+		return effects(func() []effect { return e.watch.notice(time.Now()) })
+	case p := <-e.links:
+		return effects(func() []effect { return e.watch.linked(time.Now(), p) })
 	}
 }
 

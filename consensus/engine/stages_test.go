@@ -46,3 +46,31 @@ func TestSightings(t *testing.T) {
 		}
 	})
 }
+
+// slowGuard takes its time for each sync.
+type slowGuard struct {
+	memory
+	syncs int
+}
+
+const slowSync = 10 * time.Millisecond
+
+func (g *slowGuard) Sync() error {
+	g.syncs++
+	time.Sleep(slowSync)
+	return nil
+}
+
+// The loop's own time is what it works and syncs, not what it waits.
+func TestOwnTimeOfTheLoop(t *testing.T) {
+	g := new(slowGuard)
+	playWith(t, func(cfg *Config) { cfg.Guard = g }, func(s *scene) {
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		// Time stands still but for sleeps. The replay of the journal syncs before the loop.
+		want := time.Duration(g.syncs-1) * slowSync
+		if got := time.Duration(s.engine.Stats.OwnerNanos.Load()); g.syncs < 2 || got != want && got != want-slowSync {
+			t.Errorf("the loop worked for %v of an hour, %d syncs took %v", got, g.syncs, want)
+		}
+	})
+}

@@ -63,7 +63,8 @@ type Stats struct {
 	Syncs    atomic.Uint64 // journal syncs
 	Prunings atomic.Uint64 // journal prunings
 
-	Stages [NumStages]Durations // wall time, by stage
+	Stages     [NumStages]Durations // wall time, by stage
+	OwnerNanos atomic.Uint64        // that the loop did not wait for its next input, syncs included
 }
 
 // PeerStats is what we see of one validator. Its lag is the current view less

@@ -162,6 +162,7 @@ func (f *flood) run(ctx context.Context, t *Transport) error {
 		if err := sleep(ctx, t.cfg.FloodWait); err != nil {
 			return err
 		}
+		began := time.Now()
 		f.mu.Lock()
 		pending := f.pending
 		f.pending, f.bytes = nil, 0
@@ -182,6 +183,7 @@ func (f *flood) run(ctx context.Context, t *Transport) error {
 				}
 			}
 		}
+		f.stats.SpreadNanos.Add(uint64(time.Since(began)))
 	}
 }
 

@@ -75,6 +75,7 @@ type Stats struct {
 	DialFailures atomic.Uint64
 	TxsRepeated  atomic.Uint64 // transactions that came again and were left out
 	TxsNotSpread atomic.Uint64 // transactions not sent on for lack of room
+	SpreadNanos  atomic.Uint64 // that transactions were framed and queued to be sent on, one batch after the other
 	NewerIgnored atomic.Uint64 // messages and streams of unknown kinds from peers of a newer version
 	Stalled      atomic.Uint64 // connections that ended in the middle of a frame
 	// SocketFailures counts reads of the UDP socket that failed and were tried again.

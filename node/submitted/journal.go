@@ -68,6 +68,8 @@ type Stats struct {
 	Outdated atomic.Uint64 // of an earlier run, not offered: final, or too old
 	Failures atomic.Uint64 // 1 once the journal was given up
 	Bytes    atomic.Int64  // of the file
+	// OwnerNanos is how long Run did not wait, syncs included.
+	OwnerNanos atomic.Uint64
 }
 
 // file is a state/journal. Tests put a disk that fails in its place.
@@ -195,20 +197,25 @@ func (j *Journal) Run(ctx context.Context) error {
 	ticker := time.NewTicker(syncEvery)
 	defer ticker.Stop()
 	for {
+		var began time.Time
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
 		case batch := <-j.queue:
+			began = time.Now()
 			j.write(batch)
 		case refused := <-j.again.answers:
+			began = time.Now()
 			j.answered(refused)
 		case <-ticker.C:
+			began = time.Now()
 			j.sync()
 			j.sendAgain()
 			if time.Since(j.since) > cleanEvery && j.file != nil && j.file.Size() > max(j.cleaned, j.cfg.Bytes/16) {
 				j.clean()
 			}
 		}
+		j.Stats.OwnerNanos.Add(uint64(time.Since(began)))
 	}
 }
 
