@@ -3,14 +3,18 @@ package sigverify
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"sync"
 	"testing"
 )
 
 // BenchmarkPipeline sends new transactions through a running pipeline and shows
-// where the time of the workers goes.
+// where the time of the workers goes. There are no more workers than cores, beside two.
 func BenchmarkPipeline(b *testing.B) {
-	for _, workers := range []int{1, 2} {
+	for _, workers := range []int{1, 2, 4, 8, 16} {
+		if workers > max(2, runtime.GOMAXPROCS(0)) {
+			break
+		}
 		b.Run(fmt.Sprintf("workers=%d", workers), func(b *testing.B) {
 			const n, part = 2_000, 50
 			bodies := make([][]byte, n)
