@@ -21,7 +21,8 @@
 // [Scan] checks that bytes of unknown shape are one item of the profile; it
 // stands in front of any general CBOR library, because those accept more.
 // [Reader] takes typed items off a byte slice and applies the same rules to
-// each, so a decoder built from it needs no scan before it. The Append
+// each, so a decoder built from it needs no scan before it; [IntMap] is its place in
+// an object whose keys are 0, 1, 2 and so on. The Append
 // functions write; they cannot write anything the readers refuse, except that
 // the caller orders map keys and supplies as many items as it announced.
 //

@@ -35,6 +35,11 @@ var (
 	ErrKeyOrder = errors.New("map keys are not in order")
 	// ErrDuplicateKey means a map key that equals its predecessor.
 	ErrDuplicateKey = errors.New("map key appears twice")
+	// ErrMissingKey means that a map lacks the key that follows, or has it out of
+	// its order.
+	ErrMissingKey = errors.New("map key is missing or out of its order")
+	// ErrUnknownKey means a map key beyond those that its place has.
+	ErrUnknownKey = errors.New("map key of no meaning")
 	// ErrDepth means items nested deeper than the limit.
 	ErrDepth = errors.New("nested too deep")
 	// ErrTooManyItems means more items than the limit.
