@@ -22,7 +22,7 @@ var sharedVerbs = []struct{ names, why string }{
 	{"Check check", "says whether the receiver's own fields, or what was just decoded into it, are valid"},
 	{"Verify", "holds a signature or a proof to what it is of"},
 	{"Close close open run", "the life of a resource"},
-	{"Append append appendTo Encode encode readFrom", "to bytes and from bytes; in part generated (chain/codecgen)"},
+	{"Append append appendTo Encode encode", "to bytes and from bytes; in part generated (chain/codecgen)"},
 	{"flush read write", "what buffers and files do"},
 	{"Add add at get has push put remove set", "what collections do, and sums"},
 	{"Size", "how many bytes the receiver takes"},

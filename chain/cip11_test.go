@@ -7,7 +7,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -94,26 +93,7 @@ func TestVectorsArePinned(t *testing.T) {
 	pin("namespace", Namespace(pinSpec))
 	pin("order_namespace", OrderNamespace(pinSpec))
 
-	const golden = "testdata/vectors/cip11.txt"
-	if *approve {
-		if err := os.WriteFile(golden, []byte(b.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
-	gotLines, wantLines := strings.Split(b.String(), "\n"), strings.Split(string(want), "\n")
-	if len(gotLines) != len(wantLines) {
-		t.Errorf("%d vectors, the file has %d", len(gotLines), len(wantLines))
-	}
-	for i := range min(len(gotLines), len(wantLines)) {
-		if gotLines[i] != wantLines[i] {
-			t.Errorf("now    %s\nfrozen %s", gotLines[i], wantLines[i])
-		}
-	}
+	checkPins(t, "testdata/vectors/cip11.txt", b.String())
 }
 
 func TestSubsetSize(t *testing.T) { // CIP-11 §5.1

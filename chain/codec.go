@@ -1,6 +1,7 @@
 package chain
 
 import (
+	"bytes"
 	"fmt"
 
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
@@ -56,21 +57,60 @@ func (e *FieldError) Error() string {
 // Unwrap returns the broken rule.
 func (e *FieldError) Unwrap() error { return e.Err }
 
-// RangeError reports an integer above the most its field can hold.
-type RangeError struct{ Value, Most uint64 }
+// RangeError reports an integer outside what its field can hold.
+type RangeError struct{ Value, Least, Most uint64 }
 
 func (e *RangeError) Error() string {
+	if e.Value < e.Least {
+		return fmt.Sprintf("%d is below %d", e.Value, e.Least)
+	}
 	return fmt.Sprintf("%d is above %d", e.Value, e.Most)
 }
 
 // readUintTo reads an integer of at most most.
-func readUintTo(r *cbor.Reader, most uint64) (uint64, error) {
+func readUintTo(r *cbor.Reader, most uint64) (uint64, error) { return readUintIn(r, 0, most) }
+
+// readUintIn reads an integer of least to most.
+func readUintIn(r *cbor.Reader, least, most uint64) (uint64, error) {
 	v, err := r.Uint()
 	if err != nil {
 		return 0, err
 	}
-	if v > most {
-		return 0, &RangeError{Value: v, Most: most}
+	if v < least || v > most {
+		return 0, &RangeError{Value: v, Least: least, Most: most}
 	}
 	return v, nil
 }
+
+// readable is a pointer to a type that codecgen knows.
+type readable[T any] interface {
+	*T
+	readFrom(r *cbor.Reader) error
+}
+
+// decodeObject reads an object of at most most bytes that is all of b.
+func decodeObject[T any, P readable[T]](b []byte, most int, object string) (P, error) {
+	if len(b) > most {
+		return nil, &FieldError{Object: object, Err: cbor.ErrTooLong}
+	}
+	x, r := P(new(T)), cbor.NewReader(b)
+	if err := x.readFrom(&r); err != nil {
+		return nil, err
+	}
+	if err := r.End(); err != nil {
+		return nil, &FieldError{Object: object, Err: err}
+	}
+	return x, nil
+}
+
+// ascending reports whether a list is in order and no item stands twice.
+func ascending[T any](list []T, compare func(a, b T) int) bool {
+	for i := 1; i < len(list); i++ {
+		if compare(list[i-1], list[i]) >= 0 {
+			return false
+		}
+	}
+	return true
+}
+
+func compareHashes(a, b Hash) int { return bytes.Compare(a[:], b[:]) }

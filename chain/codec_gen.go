@@ -549,3 +549,214 @@ func (x *ConsumedSeed) readFrom(r *cbor.Reader) error {
 	}
 	return nil
 }
+
+func (x *RateCard) appendTo(dst []byte) []byte {
+	dst = cbor.AppendMap(dst, 8)
+	dst = cbor.AppendUint(dst, 0)
+	dst = cbor.AppendUint(dst, uint64(x.LLMInputToken))
+	dst = cbor.AppendUint(dst, 1)
+	dst = cbor.AppendUint(dst, uint64(x.LLMOutputToken))
+	dst = cbor.AppendUint(dst, 2)
+	dst = cbor.AppendUint(dst, uint64(x.HTTPRequestBase))
+	dst = cbor.AppendUint(dst, 3)
+	dst = cbor.AppendUint(dst, uint64(x.ComputeSecond))
+	dst = cbor.AppendUint(dst, 4)
+	dst = cbor.AppendUint(dst, uint64(x.MemoryMB))
+	dst = cbor.AppendUint(dst, 5)
+	dst = cbor.AppendArray(dst, len(x.SupportedModels))
+	for i := range x.SupportedModels {
+		dst = cbor.AppendBytes(dst, x.SupportedModels[i][:])
+	}
+	dst = cbor.AppendUint(dst, 6)
+	dst = cbor.AppendUint(dst, uint64(x.MinJobValue))
+	dst = cbor.AppendUint(dst, 7)
+	dst = cbor.AppendUint(dst, uint64(x.MaxJobValue))
+	return dst
+}
+
+func (x *RateCard) readFrom(r *cbor.Reader) error {
+	m, err := r.IntMap()
+	if err != nil {
+		return &FieldError{Object: "RateCard", Err: err}
+	}
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "RateCard", Field: "llm_input_token", Err: err}
+	}
+	if v, err := r.Uint(); err != nil {
+		return &FieldError{Object: "RateCard", Field: "llm_input_token", Err: err}
+	} else {
+		x.LLMInputToken = Wei(v)
+	}
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "RateCard", Field: "llm_output_token", Err: err}
+	}
+	if v, err := r.Uint(); err != nil {
+		return &FieldError{Object: "RateCard", Field: "llm_output_token", Err: err}
+	} else {
+		x.LLMOutputToken = Wei(v)
+	}
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "RateCard", Field: "http_request_base", Err: err}
+	}
+	if v, err := r.Uint(); err != nil {
+		return &FieldError{Object: "RateCard", Field: "http_request_base", Err: err}
+	} else {
+		x.HTTPRequestBase = Wei(v)
+	}
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "RateCard", Field: "compute_second", Err: err}
+	}
+	if v, err := r.Uint(); err != nil {
+		return &FieldError{Object: "RateCard", Field: "compute_second", Err: err}
+	} else {
+		x.ComputeSecond = Wei(v)
+	}
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "RateCard", Field: "memory_mb", Err: err}
+	}
+	if v, err := r.Uint(); err != nil {
+		return &FieldError{Object: "RateCard", Field: "memory_mb", Err: err}
+	} else {
+		x.MemoryMB = Wei(v)
+	}
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "RateCard", Field: "supported_models", Err: err}
+	}
+	if n, err := r.Array(MaxOfferModels); err != nil {
+		return &FieldError{Object: "RateCard", Field: "supported_models", Err: err}
+	} else if n > 0 {
+		x.SupportedModels = make([]Hash, n)
+	}
+	for i := range x.SupportedModels {
+		if err := r.BytesInto(x.SupportedModels[i][:]); err != nil {
+			return &FieldError{Object: "RateCard", Field: "supported_models", Err: err}
+		}
+	}
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "RateCard", Field: "min_job_value", Err: err}
+	}
+	if v, err := r.Uint(); err != nil {
+		return &FieldError{Object: "RateCard", Field: "min_job_value", Err: err}
+	} else {
+		x.MinJobValue = Wei(v)
+	}
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "RateCard", Field: "max_job_value", Err: err}
+	}
+	if v, err := r.Uint(); err != nil {
+		return &FieldError{Object: "RateCard", Field: "max_job_value", Err: err}
+	} else {
+		x.MaxJobValue = Wei(v)
+	}
+	if err := r.EndIntMap(&m); err != nil {
+		return &FieldError{Object: "RateCard", Err: err}
+	}
+	return x.check()
+}
+
+func (x *Capabilities) appendTo(dst []byte) []byte {
+	dst = cbor.AppendMap(dst, 5)
+	dst = cbor.AppendUint(dst, 0)
+	dst = cbor.AppendArray(dst, len(x.JobTypes))
+	for i := range x.JobTypes {
+		dst = cbor.AppendUint(dst, uint64(x.JobTypes[i]))
+	}
+	dst = cbor.AppendUint(dst, 1)
+	if x.TEESupport == nil {
+		dst = cbor.AppendNull(dst)
+	} else {
+		dst = cbor.AppendText(dst, *x.TEESupport)
+	}
+	dst = cbor.AppendUint(dst, 2)
+	dst = cbor.AppendArray(dst, len(x.Regions))
+	for i := range x.Regions {
+		dst = cbor.AppendText(dst, x.Regions[i])
+	}
+	dst = cbor.AppendUint(dst, 3)
+	dst = cbor.AppendArray(dst, len(x.HTTPDomains))
+	for i := range x.HTTPDomains {
+		dst = cbor.AppendText(dst, x.HTTPDomains[i])
+	}
+	dst = cbor.AppendUint(dst, 4)
+	dst = cbor.AppendUint(dst, uint64(x.MaxConcurrentJobs))
+	return dst
+}
+
+func (x *Capabilities) readFrom(r *cbor.Reader) error {
+	m, err := r.IntMap()
+	if err != nil {
+		return &FieldError{Object: "Capabilities", Err: err}
+	}
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "Capabilities", Field: "job_types", Err: err}
+	}
+	if n, err := r.Array(6); err != nil {
+		return &FieldError{Object: "Capabilities", Field: "job_types", Err: err}
+	} else if n > 0 {
+		x.JobTypes = make([]JobKind, n)
+	}
+	for i := range x.JobTypes {
+		if v, err := readUintTo(r, uint64(JobAgent)); err != nil {
+			return &FieldError{Object: "Capabilities", Field: "job_types", Err: err}
+		} else {
+			x.JobTypes[i] = JobKind(v)
+		}
+	}
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "Capabilities", Field: "tee_support", Err: err}
+	}
+	if r.Null() {
+		x.TEESupport = nil
+	} else {
+		if x.TEESupport == nil {
+			x.TEESupport = new(string)
+		}
+		if v, err := r.Text(MaxGenesisName); err != nil {
+			return &FieldError{Object: "Capabilities", Field: "tee_support", Err: err}
+		} else {
+			*x.TEESupport = v
+		}
+	}
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "Capabilities", Field: "regions", Err: err}
+	}
+	if n, err := r.Array(MaxOfferRegions); err != nil {
+		return &FieldError{Object: "Capabilities", Field: "regions", Err: err}
+	} else if n > 0 {
+		x.Regions = make([]string, n)
+	}
+	for i := range x.Regions {
+		if v, err := r.Text(MaxGenesisName); err != nil {
+			return &FieldError{Object: "Capabilities", Field: "regions", Err: err}
+		} else {
+			x.Regions[i] = v
+		}
+	}
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "Capabilities", Field: "http_domains", Err: err}
+	}
+	if n, err := r.Array(MaxOfferDomains); err != nil {
+		return &FieldError{Object: "Capabilities", Field: "http_domains", Err: err}
+	} else if n > 0 {
+		x.HTTPDomains = make([]string, n)
+	}
+	for i := range x.HTTPDomains {
+		if v, err := r.Text(MaxDomainNameBytes); err != nil {
+			return &FieldError{Object: "Capabilities", Field: "http_domains", Err: err}
+		} else {
+			x.HTTPDomains[i] = v
+		}
+	}
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "Capabilities", Field: "max_concurrent_jobs", Err: err}
+	}
+	if v, err := readUintIn(r, 1, MaxConcurrentJobs); err != nil {
+		return &FieldError{Object: "Capabilities", Field: "max_concurrent_jobs", Err: err}
+	} else {
+		x.MaxConcurrentJobs = uint16(v)
+	}
+	if err := r.EndIntMap(&m); err != nil {
+		return &FieldError{Object: "Capabilities", Err: err}
+	}
+	return x.check()
+}
