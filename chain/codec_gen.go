@@ -550,6 +550,1389 @@ func (x *ConsumedSeed) readFrom(r *cbor.Reader) error {
 	return nil
 }
 
+func (x *VolumeAttachment) appendTo(dst []byte) []byte {
+	dst = cbor.AppendArray(dst, 0)
+	return dst
+}
+
+func (x *VolumeAttachment) readFrom(r *cbor.Reader) error {
+	if err := r.ArrayOf(0); err != nil {
+		return &FieldError{Object: "VolumeAttachment", Err: err}
+	}
+	return nil
+}
+
+// Kind returns 0, the value of key 0.
+func (*LLMJob) Kind() JobKind { return 0 }
+
+func (x *LLMJob) appendTo(dst []byte) []byte {
+	dst = cbor.AppendMap(dst, 7)
+	dst = cbor.AppendUint(dst, 0)
+	dst = cbor.AppendUint(dst, 0)
+	dst = cbor.AppendUint(dst, 1)
+	dst = cbor.AppendBytes(dst, x.ModelID[:])
+	dst = cbor.AppendUint(dst, 2)
+	dst = cbor.AppendText(dst, x.Prompt)
+	dst = cbor.AppendUint(dst, 3)
+	if x.SystemPrompt == nil {
+		dst = cbor.AppendNull(dst)
+	} else {
+		dst = cbor.AppendText(dst, *x.SystemPrompt)
+	}
+	dst = cbor.AppendUint(dst, 4)
+	if x.Temperature == nil {
+		dst = cbor.AppendNull(dst)
+	} else {
+		dst = cbor.AppendFloat(dst, *x.Temperature)
+	}
+	dst = cbor.AppendUint(dst, 5)
+	dst = cbor.AppendUint(dst, uint64(x.MaxTokens))
+	dst = cbor.AppendUint(dst, 6)
+	if x.ResponseModel == nil {
+		dst = cbor.AppendNull(dst)
+	} else {
+		dst = cbor.AppendText(dst, *x.ResponseModel)
+	}
+	return dst
+}
+
+func (x *LLMJob) readKeys(r *cbor.Reader, m cbor.IntMap) error {
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "LLMJob", Field: "model_id", Err: err}
+	}
+	if err := r.BytesInto(x.ModelID[:]); err != nil {
+		return &FieldError{Object: "LLMJob", Field: "model_id", Err: err}
+	}
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "LLMJob", Field: "prompt", Err: err}
+	}
+	if v, err := r.Text(MaxJobBytes); err != nil {
+		return &FieldError{Object: "LLMJob", Field: "prompt", Err: err}
+	} else {
+		x.Prompt = v
+	}
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "LLMJob", Field: "system_prompt", Err: err}
+	}
+	if r.Null() {
+		x.SystemPrompt = nil
+	} else {
+		if x.SystemPrompt == nil {
+			x.SystemPrompt = new(string)
+		}
+		if v, err := r.Text(MaxJobBytes); err != nil {
+			return &FieldError{Object: "LLMJob", Field: "system_prompt", Err: err}
+		} else {
+			*x.SystemPrompt = v
+		}
+	}
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "LLMJob", Field: "temperature", Err: err}
+	}
+	if r.Null() {
+		x.Temperature = nil
+	} else {
+		if x.Temperature == nil {
+			x.Temperature = new(float64)
+		}
+		if v, err := r.Float(); err != nil {
+			return &FieldError{Object: "LLMJob", Field: "temperature", Err: err}
+		} else {
+			*x.Temperature = v
+		}
+	}
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "LLMJob", Field: "max_tokens", Err: err}
+	}
+	if v, err := readUintTo(r, 1<<32-1); err != nil {
+		return &FieldError{Object: "LLMJob", Field: "max_tokens", Err: err}
+	} else {
+		x.MaxTokens = uint32(v)
+	}
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "LLMJob", Field: "response_model", Err: err}
+	}
+	if r.Null() {
+		x.ResponseModel = nil
+	} else {
+		if x.ResponseModel == nil {
+			x.ResponseModel = new(string)
+		}
+		if v, err := r.Text(MaxSchemaBytes); err != nil {
+			return &FieldError{Object: "LLMJob", Field: "response_model", Err: err}
+		} else {
+			*x.ResponseModel = v
+		}
+	}
+	if err := r.EndIntMap(&m); err != nil {
+		return &FieldError{Object: "LLMJob", Err: err}
+	}
+	return nil
+}
+
+// Kind returns 1, the value of key 0.
+func (*HTTPJob) Kind() JobKind { return 1 }
+
+func (x *HTTPJob) appendTo(dst []byte) []byte {
+	dst = cbor.AppendMap(dst, 7)
+	dst = cbor.AppendUint(dst, 0)
+	dst = cbor.AppendUint(dst, 1)
+	dst = cbor.AppendUint(dst, 1)
+	dst = cbor.AppendText(dst, x.URL)
+	dst = cbor.AppendUint(dst, 2)
+	dst = cbor.AppendText(dst, x.Method)
+	dst = cbor.AppendUint(dst, 3)
+	dst = x.Headers.appendTo(dst)
+	dst = cbor.AppendUint(dst, 4)
+	if x.Body == nil {
+		dst = cbor.AppendNull(dst)
+	} else {
+		dst = cbor.AppendBytes(dst, x.Body)
+	}
+	dst = cbor.AppendUint(dst, 5)
+	if x.Extraction == nil {
+		dst = cbor.AppendNull(dst)
+	} else {
+		dst = cbor.AppendText(dst, *x.Extraction)
+	}
+	dst = cbor.AppendUint(dst, 6)
+	if x.Freshness == nil {
+		dst = cbor.AppendNull(dst)
+	} else {
+		dst = x.Freshness.appendTo(dst)
+	}
+	return dst
+}
+
+func (x *HTTPJob) readKeys(r *cbor.Reader, m cbor.IntMap) error {
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "HTTPJob", Field: "url", Err: err}
+	}
+	if v, err := r.Text(MaxURLBytes); err != nil {
+		return &FieldError{Object: "HTTPJob", Field: "url", Err: err}
+	} else {
+		x.URL = v
+	}
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "HTTPJob", Field: "method", Err: err}
+	}
+	if v, err := r.Text(MaxMethodBytes); err != nil {
+		return &FieldError{Object: "HTTPJob", Field: "method", Err: err}
+	} else {
+		x.Method = v
+	}
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "HTTPJob", Field: "headers", Err: err}
+	}
+	if v, err := readTextMap(r, MaxHeaders); err != nil {
+		return &FieldError{Object: "HTTPJob", Field: "headers", Err: err}
+	} else {
+		x.Headers = v
+	}
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "HTTPJob", Field: "body", Err: err}
+	}
+	if !r.Null() {
+		if v, err := r.Bytes(MaxJobBytes); err != nil {
+			return &FieldError{Object: "HTTPJob", Field: "body", Err: err}
+		} else {
+			x.Body = v
+		}
+	}
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "HTTPJob", Field: "extraction", Err: err}
+	}
+	if r.Null() {
+		x.Extraction = nil
+	} else {
+		if x.Extraction == nil {
+			x.Extraction = new(string)
+		}
+		if v, err := r.Text(MaxSchemaBytes); err != nil {
+			return &FieldError{Object: "HTTPJob", Field: "extraction", Err: err}
+		} else {
+			*x.Extraction = v
+		}
+	}
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "HTTPJob", Field: "freshness", Err: err}
+	}
+	if r.Null() {
+		x.Freshness = nil
+	} else {
+		if x.Freshness == nil {
+			x.Freshness = new(Freshness)
+		}
+		if err := x.Freshness.readFrom(r); err != nil {
+			return &FieldError{Object: "HTTPJob", Field: "freshness", Err: err}
+		}
+	}
+	if err := r.EndIntMap(&m); err != nil {
+		return &FieldError{Object: "HTTPJob", Err: err}
+	}
+	return nil
+}
+
+// Kind returns 2, the value of key 0.
+func (*MCPJob) Kind() JobKind { return 2 }
+
+func (x *MCPJob) appendTo(dst []byte) []byte {
+	dst = cbor.AppendMap(dst, 5)
+	dst = cbor.AppendUint(dst, 0)
+	dst = cbor.AppendUint(dst, 2)
+	dst = cbor.AppendUint(dst, 1)
+	dst = cbor.AppendText(dst, x.Server)
+	dst = cbor.AppendUint(dst, 2)
+	dst = cbor.AppendText(dst, x.ToolName)
+	dst = cbor.AppendUint(dst, 3)
+	dst = x.Arguments.appendTo(dst)
+	dst = cbor.AppendUint(dst, 4)
+	if x.TimeoutSeconds == nil {
+		dst = cbor.AppendNull(dst)
+	} else {
+		dst = cbor.AppendUint(dst, uint64(*x.TimeoutSeconds))
+	}
+	return dst
+}
+
+func (x *MCPJob) readKeys(r *cbor.Reader, m cbor.IntMap) error {
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "MCPJob", Field: "server", Err: err}
+	}
+	if v, err := r.Text(MaxJobName); err != nil {
+		return &FieldError{Object: "MCPJob", Field: "server", Err: err}
+	} else {
+		x.Server = v
+	}
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "MCPJob", Field: "tool_name", Err: err}
+	}
+	if v, err := r.Text(MaxJobName); err != nil {
+		return &FieldError{Object: "MCPJob", Field: "tool_name", Err: err}
+	} else {
+		x.ToolName = v
+	}
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "MCPJob", Field: "arguments", Err: err}
+	}
+	if v, err := readJSONValue(r, MaxJobBytes); err != nil {
+		return &FieldError{Object: "MCPJob", Field: "arguments", Err: err}
+	} else {
+		x.Arguments = v
+	}
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "MCPJob", Field: "timeout_seconds", Err: err}
+	}
+	if r.Null() {
+		x.TimeoutSeconds = nil
+	} else {
+		if x.TimeoutSeconds == nil {
+			x.TimeoutSeconds = new(uint32)
+		}
+		if v, err := readUintTo(r, 1<<32-1); err != nil {
+			return &FieldError{Object: "MCPJob", Field: "timeout_seconds", Err: err}
+		} else {
+			*x.TimeoutSeconds = uint32(v)
+		}
+	}
+	if err := r.EndIntMap(&m); err != nil {
+		return &FieldError{Object: "MCPJob", Err: err}
+	}
+	return nil
+}
+
+// Kind returns 3, the value of key 0.
+func (*CustomJob) Kind() JobKind { return 3 }
+
+func (x *CustomJob) appendTo(dst []byte) []byte {
+	dst = cbor.AppendMap(dst, 3)
+	dst = cbor.AppendUint(dst, 0)
+	dst = cbor.AppendUint(dst, 3)
+	dst = cbor.AppendUint(dst, 1)
+	dst = cbor.AppendBytes(dst, x.ExecutorHash[:])
+	dst = cbor.AppendUint(dst, 2)
+	dst = cbor.AppendBytes(dst, x.Params)
+	return dst
+}
+
+func (x *CustomJob) readKeys(r *cbor.Reader, m cbor.IntMap) error {
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "CustomJob", Field: "executor_hash", Err: err}
+	}
+	if err := r.BytesInto(x.ExecutorHash[:]); err != nil {
+		return &FieldError{Object: "CustomJob", Field: "executor_hash", Err: err}
+	}
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "CustomJob", Field: "params", Err: err}
+	}
+	if v, err := r.Bytes(MaxParamsBytes); err != nil {
+		return &FieldError{Object: "CustomJob", Field: "params", Err: err}
+	} else {
+		x.Params = v
+	}
+	if err := r.EndIntMap(&m); err != nil {
+		return &FieldError{Object: "CustomJob", Err: err}
+	}
+	return nil
+}
+
+// Kind returns 4, the value of key 0.
+func (*ChainRootJob) Kind() JobKind { return 4 }
+
+func (x *ChainRootJob) appendTo(dst []byte) []byte {
+	dst = cbor.AppendMap(dst, 5)
+	dst = cbor.AppendUint(dst, 0)
+	dst = cbor.AppendUint(dst, 4)
+	dst = cbor.AppendUint(dst, 1)
+	dst = cbor.AppendUint(dst, uint64(x.SrcChainID))
+	dst = cbor.AppendUint(dst, 2)
+	dst = cbor.AppendUint(dst, uint64(x.DstChainID))
+	dst = cbor.AppendUint(dst, 3)
+	dst = cbor.AppendUint(dst, uint64(x.Height))
+	dst = cbor.AppendUint(dst, 4)
+	dst = cbor.AppendBytes(dst, x.RegistryAddress[:])
+	return dst
+}
+
+func (x *ChainRootJob) readKeys(r *cbor.Reader, m cbor.IntMap) error {
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "ChainRootJob", Field: "src_chain_id", Err: err}
+	}
+	if v, err := r.Uint(); err != nil {
+		return &FieldError{Object: "ChainRootJob", Field: "src_chain_id", Err: err}
+	} else {
+		x.SrcChainID = uint64(v)
+	}
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "ChainRootJob", Field: "dst_chain_id", Err: err}
+	}
+	if v, err := r.Uint(); err != nil {
+		return &FieldError{Object: "ChainRootJob", Field: "dst_chain_id", Err: err}
+	} else {
+		x.DstChainID = uint64(v)
+	}
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "ChainRootJob", Field: "height", Err: err}
+	}
+	if v, err := r.Uint(); err != nil {
+		return &FieldError{Object: "ChainRootJob", Field: "height", Err: err}
+	} else {
+		x.Height = Height(v)
+	}
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "ChainRootJob", Field: "registry_address", Err: err}
+	}
+	if err := r.BytesInto(x.RegistryAddress[:]); err != nil {
+		return &FieldError{Object: "ChainRootJob", Field: "registry_address", Err: err}
+	}
+	if err := r.EndIntMap(&m); err != nil {
+		return &FieldError{Object: "ChainRootJob", Err: err}
+	}
+	return nil
+}
+
+// Kind returns 5, the value of key 0.
+func (*AgentJob) Kind() JobKind { return 5 }
+
+func (x *AgentJob) appendTo(dst []byte) []byte {
+	dst = cbor.AppendMap(dst, 10)
+	dst = cbor.AppendUint(dst, 0)
+	dst = cbor.AppendUint(dst, 5)
+	dst = cbor.AppendUint(dst, 1)
+	dst = cbor.AppendText(dst, x.Model)
+	dst = cbor.AppendUint(dst, 2)
+	dst = cbor.AppendText(dst, x.Query)
+	dst = cbor.AppendUint(dst, 3)
+	if x.SystemPromptPath == nil {
+		dst = cbor.AppendNull(dst)
+	} else {
+		dst = cbor.AppendText(dst, *x.SystemPromptPath)
+	}
+	dst = cbor.AppendUint(dst, 4)
+	if x.SystemPromptInline == nil {
+		dst = cbor.AppendNull(dst)
+	} else {
+		dst = cbor.AppendText(dst, *x.SystemPromptInline)
+	}
+	dst = cbor.AppendUint(dst, 5)
+	if x.SessionID == nil {
+		dst = cbor.AppendNull(dst)
+	} else {
+		dst = cbor.AppendText(dst, *x.SessionID)
+	}
+	dst = cbor.AppendUint(dst, 6)
+	if x.SessionDir == nil {
+		dst = cbor.AppendNull(dst)
+	} else {
+		dst = cbor.AppendText(dst, *x.SessionDir)
+	}
+	dst = cbor.AppendUint(dst, 7)
+	dst = cbor.AppendUint(dst, uint64(x.MaxIterations))
+	dst = cbor.AppendUint(dst, 8)
+	dst = cbor.AppendUint(dst, uint64(x.MaxToolCallsPerIter))
+	dst = cbor.AppendUint(dst, 9)
+	dst = cbor.AppendUint(dst, uint64(x.TimeoutSeconds))
+	return dst
+}
+
+func (x *AgentJob) readKeys(r *cbor.Reader, m cbor.IntMap) error {
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "AgentJob", Field: "model", Err: err}
+	}
+	if v, err := r.Text(MaxJobName); err != nil {
+		return &FieldError{Object: "AgentJob", Field: "model", Err: err}
+	} else {
+		x.Model = v
+	}
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "AgentJob", Field: "query", Err: err}
+	}
+	if v, err := r.Text(MaxJobBytes); err != nil {
+		return &FieldError{Object: "AgentJob", Field: "query", Err: err}
+	} else {
+		x.Query = v
+	}
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "AgentJob", Field: "system_prompt_path", Err: err}
+	}
+	if r.Null() {
+		x.SystemPromptPath = nil
+	} else {
+		if x.SystemPromptPath == nil {
+			x.SystemPromptPath = new(string)
+		}
+		if v, err := r.Text(maxFileSystemPath); err != nil {
+			return &FieldError{Object: "AgentJob", Field: "system_prompt_path", Err: err}
+		} else {
+			*x.SystemPromptPath = v
+		}
+	}
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "AgentJob", Field: "system_prompt_inline", Err: err}
+	}
+	if r.Null() {
+		x.SystemPromptInline = nil
+	} else {
+		if x.SystemPromptInline == nil {
+			x.SystemPromptInline = new(string)
+		}
+		if v, err := r.Text(MaxJobBytes); err != nil {
+			return &FieldError{Object: "AgentJob", Field: "system_prompt_inline", Err: err}
+		} else {
+			*x.SystemPromptInline = v
+		}
+	}
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "AgentJob", Field: "session_id", Err: err}
+	}
+	if r.Null() {
+		x.SessionID = nil
+	} else {
+		if x.SessionID == nil {
+			x.SessionID = new(string)
+		}
+		if v, err := r.Text(MaxJobName); err != nil {
+			return &FieldError{Object: "AgentJob", Field: "session_id", Err: err}
+		} else {
+			*x.SessionID = v
+		}
+	}
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "AgentJob", Field: "session_dir", Err: err}
+	}
+	if r.Null() {
+		x.SessionDir = nil
+	} else {
+		if x.SessionDir == nil {
+			x.SessionDir = new(string)
+		}
+		if v, err := r.Text(maxFileSystemPath); err != nil {
+			return &FieldError{Object: "AgentJob", Field: "session_dir", Err: err}
+		} else {
+			*x.SessionDir = v
+		}
+	}
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "AgentJob", Field: "max_iterations", Err: err}
+	}
+	if v, err := readUintTo(r, 1<<32-1); err != nil {
+		return &FieldError{Object: "AgentJob", Field: "max_iterations", Err: err}
+	} else {
+		x.MaxIterations = uint32(v)
+	}
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "AgentJob", Field: "max_tool_calls_per_iter", Err: err}
+	}
+	if v, err := readUintTo(r, 1<<32-1); err != nil {
+		return &FieldError{Object: "AgentJob", Field: "max_tool_calls_per_iter", Err: err}
+	} else {
+		x.MaxToolCallsPerIter = uint32(v)
+	}
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "AgentJob", Field: "timeout_seconds", Err: err}
+	}
+	if v, err := readUintTo(r, 1<<32-1); err != nil {
+		return &FieldError{Object: "AgentJob", Field: "timeout_seconds", Err: err}
+	} else {
+		x.TimeoutSeconds = uint32(v)
+	}
+	if err := r.EndIntMap(&m); err != nil {
+		return &FieldError{Object: "AgentJob", Err: err}
+	}
+	return nil
+}
+
+func readJobType(r *cbor.Reader) (JobType, error) {
+	m, err := r.IntMap()
+	if err != nil {
+		return nil, &FieldError{Object: "JobType", Err: err}
+	}
+	if err := r.IntKey(&m); err != nil {
+		return nil, &FieldError{Object: "JobType", Field: "kind", Err: err}
+	}
+	kind, err := readUintTo(r, 5)
+	if err != nil {
+		return nil, &FieldError{Object: "JobType", Field: "kind", Err: err}
+	}
+	var x JobType
+	switch JobKind(kind) {
+	case 0:
+		x = new(LLMJob)
+	case 1:
+		x = new(HTTPJob)
+	case 2:
+		x = new(MCPJob)
+	case 3:
+		x = new(CustomJob)
+	case 4:
+		x = new(ChainRootJob)
+	case 5:
+		x = new(AgentJob)
+	}
+	if err := x.readKeys(r, m); err != nil {
+		return nil, err
+	}
+	return x, nil
+}
+
+// Kind returns 0, the value of key 0.
+func (*MajorityCheck) Kind() CheckKind { return 0 }
+
+func (x *MajorityCheck) appendTo(dst []byte) []byte {
+	dst = cbor.AppendMap(dst, 2)
+	dst = cbor.AppendUint(dst, 0)
+	dst = cbor.AppendUint(dst, 0)
+	dst = cbor.AppendUint(dst, 1)
+	dst = cbor.AppendText(dst, x.Field)
+	return dst
+}
+
+func (x *MajorityCheck) readKeys(r *cbor.Reader, m cbor.IntMap) error {
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "MajorityCheck", Field: "field", Err: err}
+	}
+	if v, err := r.Text(MaxPathBytes); err != nil {
+		return &FieldError{Object: "MajorityCheck", Field: "field", Err: err}
+	} else {
+		x.Field = v
+	}
+	if err := r.EndIntMap(&m); err != nil {
+		return &FieldError{Object: "MajorityCheck", Err: err}
+	}
+	return nil
+}
+
+// Kind returns 1, the value of key 0.
+func (*SchemaCheck) Kind() CheckKind { return 1 }
+
+func (x *SchemaCheck) appendTo(dst []byte) []byte {
+	dst = cbor.AppendMap(dst, 2)
+	dst = cbor.AppendUint(dst, 0)
+	dst = cbor.AppendUint(dst, 1)
+	dst = cbor.AppendUint(dst, 1)
+	dst = cbor.AppendText(dst, x.Schema)
+	return dst
+}
+
+func (x *SchemaCheck) readKeys(r *cbor.Reader, m cbor.IntMap) error {
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "SchemaCheck", Field: "schema", Err: err}
+	}
+	if v, err := r.Text(MaxSchemaBytes); err != nil {
+		return &FieldError{Object: "SchemaCheck", Field: "schema", Err: err}
+	} else {
+		x.Schema = v
+	}
+	if err := r.EndIntMap(&m); err != nil {
+		return &FieldError{Object: "SchemaCheck", Err: err}
+	}
+	return nil
+}
+
+// Kind returns 2, the value of key 0.
+func (*FieldsCheck) Kind() CheckKind { return 2 }
+
+func (x *FieldsCheck) appendTo(dst []byte) []byte {
+	dst = cbor.AppendMap(dst, 2)
+	dst = cbor.AppendUint(dst, 0)
+	dst = cbor.AppendUint(dst, 2)
+	dst = cbor.AppendUint(dst, 1)
+	dst = cbor.AppendArray(dst, len(x.Fields))
+	for i := range x.Fields {
+		dst = cbor.AppendText(dst, x.Fields[i])
+	}
+	return dst
+}
+
+func (x *FieldsCheck) readKeys(r *cbor.Reader, m cbor.IntMap) error {
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "FieldsCheck", Field: "fields", Err: err}
+	}
+	if n, err := r.Array(MaxCheckFields); err != nil {
+		return &FieldError{Object: "FieldsCheck", Field: "fields", Err: err}
+	} else if n > 0 {
+		x.Fields = make([]string, n)
+	}
+	for i := range x.Fields {
+		if v, err := r.Text(MaxPathBytes); err != nil {
+			return &FieldError{Object: "FieldsCheck", Field: "fields", Err: err}
+		} else {
+			x.Fields[i] = v
+		}
+	}
+	if err := r.EndIntMap(&m); err != nil {
+		return &FieldError{Object: "FieldsCheck", Err: err}
+	}
+	return nil
+}
+
+// Kind returns 3, the value of key 0.
+func (*ToleranceCheck) Kind() CheckKind { return 3 }
+
+func (x *ToleranceCheck) appendTo(dst []byte) []byte {
+	dst = cbor.AppendMap(dst, 3)
+	dst = cbor.AppendUint(dst, 0)
+	dst = cbor.AppendUint(dst, 3)
+	dst = cbor.AppendUint(dst, 1)
+	dst = cbor.AppendText(dst, x.Field)
+	dst = cbor.AppendUint(dst, 2)
+	dst = cbor.AppendFloat(dst, x.Tolerance)
+	return dst
+}
+
+func (x *ToleranceCheck) readKeys(r *cbor.Reader, m cbor.IntMap) error {
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "ToleranceCheck", Field: "field", Err: err}
+	}
+	if v, err := r.Text(MaxPathBytes); err != nil {
+		return &FieldError{Object: "ToleranceCheck", Field: "field", Err: err}
+	} else {
+		x.Field = v
+	}
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "ToleranceCheck", Field: "tolerance", Err: err}
+	}
+	if v, err := r.Float(); err != nil {
+		return &FieldError{Object: "ToleranceCheck", Field: "tolerance", Err: err}
+	} else {
+		x.Tolerance = v
+	}
+	if err := r.EndIntMap(&m); err != nil {
+		return &FieldError{Object: "ToleranceCheck", Err: err}
+	}
+	return nil
+}
+
+// Kind returns 4, the value of key 0.
+func (*RangeCheck) Kind() CheckKind { return 4 }
+
+func (x *RangeCheck) appendTo(dst []byte) []byte {
+	dst = cbor.AppendMap(dst, 4)
+	dst = cbor.AppendUint(dst, 0)
+	dst = cbor.AppendUint(dst, 4)
+	dst = cbor.AppendUint(dst, 1)
+	dst = cbor.AppendText(dst, x.Field)
+	dst = cbor.AppendUint(dst, 2)
+	dst = cbor.AppendFloat(dst, x.Min)
+	dst = cbor.AppendUint(dst, 3)
+	dst = cbor.AppendFloat(dst, x.Max)
+	return dst
+}
+
+func (x *RangeCheck) readKeys(r *cbor.Reader, m cbor.IntMap) error {
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "RangeCheck", Field: "field", Err: err}
+	}
+	if v, err := r.Text(MaxPathBytes); err != nil {
+		return &FieldError{Object: "RangeCheck", Field: "field", Err: err}
+	} else {
+		x.Field = v
+	}
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "RangeCheck", Field: "min", Err: err}
+	}
+	if v, err := r.Float(); err != nil {
+		return &FieldError{Object: "RangeCheck", Field: "min", Err: err}
+	} else {
+		x.Min = v
+	}
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "RangeCheck", Field: "max", Err: err}
+	}
+	if v, err := r.Float(); err != nil {
+		return &FieldError{Object: "RangeCheck", Field: "max", Err: err}
+	} else {
+		x.Max = v
+	}
+	if err := r.EndIntMap(&m); err != nil {
+		return &FieldError{Object: "RangeCheck", Err: err}
+	}
+	return nil
+}
+
+// Kind returns 5, the value of key 0.
+func (*CustomCheck) Kind() CheckKind { return 5 }
+
+func (x *CustomCheck) appendTo(dst []byte) []byte {
+	dst = cbor.AppendMap(dst, 3)
+	dst = cbor.AppendUint(dst, 0)
+	dst = cbor.AppendUint(dst, 5)
+	dst = cbor.AppendUint(dst, 1)
+	dst = cbor.AppendText(dst, x.Actor)
+	dst = cbor.AppendUint(dst, 2)
+	dst = cbor.AppendText(dst, x.Method)
+	return dst
+}
+
+func (x *CustomCheck) readKeys(r *cbor.Reader, m cbor.IntMap) error {
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "CustomCheck", Field: "actor", Err: err}
+	}
+	if v, err := r.Text(MaxJobName); err != nil {
+		return &FieldError{Object: "CustomCheck", Field: "actor", Err: err}
+	} else {
+		x.Actor = v
+	}
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "CustomCheck", Field: "method", Err: err}
+	}
+	if v, err := r.Text(MaxHandlerName); err != nil {
+		return &FieldError{Object: "CustomCheck", Field: "method", Err: err}
+	} else {
+		x.Method = v
+	}
+	if err := r.EndIntMap(&m); err != nil {
+		return &FieldError{Object: "CustomCheck", Err: err}
+	}
+	return nil
+}
+
+// Kind returns 6, the value of key 0.
+func (*TXTCheck) Kind() CheckKind { return 6 }
+
+func (x *TXTCheck) appendTo(dst []byte) []byte {
+	dst = cbor.AppendMap(dst, 4)
+	dst = cbor.AppendUint(dst, 0)
+	dst = cbor.AppendUint(dst, 6)
+	dst = cbor.AppendUint(dst, 1)
+	dst = cbor.AppendText(dst, x.FQDN)
+	dst = cbor.AppendUint(dst, 2)
+	dst = cbor.AppendText(dst, x.ExpectedValue)
+	dst = cbor.AppendUint(dst, 3)
+	dst = cbor.AppendUint(dst, uint64(x.MinResolvers))
+	return dst
+}
+
+func (x *TXTCheck) readKeys(r *cbor.Reader, m cbor.IntMap) error {
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "TXTCheck", Field: "fqdn", Err: err}
+	}
+	if v, err := r.Text(MaxJobName); err != nil {
+		return &FieldError{Object: "TXTCheck", Field: "fqdn", Err: err}
+	} else {
+		x.FQDN = v
+	}
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "TXTCheck", Field: "expected_value", Err: err}
+	}
+	if v, err := r.Text(MaxHeaderValue); err != nil {
+		return &FieldError{Object: "TXTCheck", Field: "expected_value", Err: err}
+	} else {
+		x.ExpectedValue = v
+	}
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "TXTCheck", Field: "min_resolvers", Err: err}
+	}
+	if v, err := readUintTo(r, 1<<32-1); err != nil {
+		return &FieldError{Object: "TXTCheck", Field: "min_resolvers", Err: err}
+	} else {
+		x.MinResolvers = uint32(v)
+	}
+	if err := r.EndIntMap(&m); err != nil {
+		return &FieldError{Object: "TXTCheck", Err: err}
+	}
+	return nil
+}
+
+// Kind returns 7, the value of key 0.
+func (*CNAMECheck) Kind() CheckKind { return 7 }
+
+func (x *CNAMECheck) appendTo(dst []byte) []byte {
+	dst = cbor.AppendMap(dst, 4)
+	dst = cbor.AppendUint(dst, 0)
+	dst = cbor.AppendUint(dst, 7)
+	dst = cbor.AppendUint(dst, 1)
+	dst = cbor.AppendText(dst, x.FQDN)
+	dst = cbor.AppendUint(dst, 2)
+	dst = cbor.AppendText(dst, x.ExpectedTarget)
+	dst = cbor.AppendUint(dst, 3)
+	dst = cbor.AppendUint(dst, uint64(x.MinResolvers))
+	return dst
+}
+
+func (x *CNAMECheck) readKeys(r *cbor.Reader, m cbor.IntMap) error {
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "CNAMECheck", Field: "fqdn", Err: err}
+	}
+	if v, err := r.Text(MaxJobName); err != nil {
+		return &FieldError{Object: "CNAMECheck", Field: "fqdn", Err: err}
+	} else {
+		x.FQDN = v
+	}
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "CNAMECheck", Field: "expected_target", Err: err}
+	}
+	if v, err := r.Text(MaxJobName); err != nil {
+		return &FieldError{Object: "CNAMECheck", Field: "expected_target", Err: err}
+	} else {
+		x.ExpectedTarget = v
+	}
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "CNAMECheck", Field: "min_resolvers", Err: err}
+	}
+	if v, err := readUintTo(r, 1<<32-1); err != nil {
+		return &FieldError{Object: "CNAMECheck", Field: "min_resolvers", Err: err}
+	} else {
+		x.MinResolvers = uint32(v)
+	}
+	if err := r.EndIntMap(&m); err != nil {
+		return &FieldError{Object: "CNAMECheck", Err: err}
+	}
+	return nil
+}
+
+func readVerifierCheck(r *cbor.Reader) (VerifierCheck, error) {
+	start := r.Offset()
+	m, err := r.IntMap()
+	if err != nil {
+		return nil, &FieldError{Object: "VerifierCheck", Err: err}
+	}
+	if err := r.IntKey(&m); err != nil {
+		return nil, &FieldError{Object: "VerifierCheck", Field: "kind", Err: err}
+	}
+	kind, err := readUintTo(r, 7)
+	if err != nil {
+		return nil, &FieldError{Object: "VerifierCheck", Field: "kind", Err: err}
+	}
+	var x VerifierCheck
+	switch CheckKind(kind) {
+	case 0:
+		x = new(MajorityCheck)
+	case 1:
+		x = new(SchemaCheck)
+	case 2:
+		x = new(FieldsCheck)
+	case 3:
+		x = new(ToleranceCheck)
+	case 4:
+		x = new(RangeCheck)
+	case 5:
+		x = new(CustomCheck)
+	case 6:
+		x = new(TXTCheck)
+	case 7:
+		x = new(CNAMECheck)
+	}
+	if err := x.readKeys(r, m); err != nil {
+		return nil, err
+	}
+	if r.Offset()-start > MaxCheckBytes {
+		return nil, &FieldError{Object: "VerifierCheck", Err: cbor.ErrTooLong}
+	}
+	return x, nil
+}
+
+// Kind returns 0, the value of key 0.
+func (*ExactMatchCheck) Kind() NamedKind { return 0 }
+
+func (*ExactMatchCheck) appendTo(dst []byte) []byte {
+	dst = cbor.AppendMap(dst, 1)
+	dst = cbor.AppendUint(dst, 0)
+	dst = cbor.AppendUint(dst, 0)
+	return dst
+}
+
+func (*ExactMatchCheck) readKeys(r *cbor.Reader, m cbor.IntMap) error {
+	if err := r.EndIntMap(&m); err != nil {
+		return &FieldError{Object: "ExactMatchCheck", Err: err}
+	}
+	return nil
+}
+
+// Kind returns 1, the value of key 0.
+func (*SupermajorityCheck) Kind() NamedKind { return 1 }
+
+func (x *SupermajorityCheck) appendTo(dst []byte) []byte {
+	dst = cbor.AppendMap(dst, 3)
+	dst = cbor.AppendUint(dst, 0)
+	dst = cbor.AppendUint(dst, 1)
+	dst = cbor.AppendUint(dst, 1)
+	dst = cbor.AppendText(dst, x.Field)
+	dst = cbor.AppendUint(dst, 2)
+	dst = cbor.AppendUint(dst, uint64(x.ThresholdE6))
+	return dst
+}
+
+func (x *SupermajorityCheck) readKeys(r *cbor.Reader, m cbor.IntMap) error {
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "SupermajorityCheck", Field: "field", Err: err}
+	}
+	if v, err := r.Text(MaxPathBytes); err != nil {
+		return &FieldError{Object: "SupermajorityCheck", Field: "field", Err: err}
+	} else {
+		x.Field = v
+	}
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "SupermajorityCheck", Field: "threshold_e6", Err: err}
+	}
+	if v, err := readUintTo(r, 1_000_000); err != nil {
+		return &FieldError{Object: "SupermajorityCheck", Field: "threshold_e6", Err: err}
+	} else {
+		x.ThresholdE6 = uint32(v)
+	}
+	if err := r.EndIntMap(&m); err != nil {
+		return &FieldError{Object: "SupermajorityCheck", Err: err}
+	}
+	return nil
+}
+
+// Kind returns 2, the value of key 0.
+func (*SetCheck) Kind() NamedKind { return 2 }
+
+func (x *SetCheck) appendTo(dst []byte) []byte {
+	dst = cbor.AppendMap(dst, 2)
+	dst = cbor.AppendUint(dst, 0)
+	dst = cbor.AppendUint(dst, 2)
+	dst = cbor.AppendUint(dst, 1)
+	dst = cbor.AppendText(dst, x.Field)
+	return dst
+}
+
+func (x *SetCheck) readKeys(r *cbor.Reader, m cbor.IntMap) error {
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "SetCheck", Field: "field", Err: err}
+	}
+	if v, err := r.Text(MaxPathBytes); err != nil {
+		return &FieldError{Object: "SetCheck", Field: "field", Err: err}
+	} else {
+		x.Field = v
+	}
+	if err := r.EndIntMap(&m); err != nil {
+		return &FieldError{Object: "SetCheck", Err: err}
+	}
+	return nil
+}
+
+// Kind returns 3, the value of key 0.
+func (*ContainsAllCheck) Kind() NamedKind { return 3 }
+
+func (x *ContainsAllCheck) appendTo(dst []byte) []byte {
+	dst = cbor.AppendMap(dst, 2)
+	dst = cbor.AppendUint(dst, 0)
+	dst = cbor.AppendUint(dst, 3)
+	dst = cbor.AppendUint(dst, 1)
+	dst = cbor.AppendArray(dst, len(x.Substrings))
+	for i := range x.Substrings {
+		dst = cbor.AppendText(dst, x.Substrings[i])
+	}
+	return dst
+}
+
+func (x *ContainsAllCheck) readKeys(r *cbor.Reader, m cbor.IntMap) error {
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "ContainsAllCheck", Field: "substrings", Err: err}
+	}
+	if n, err := r.Array(MaxCheckFields); err != nil {
+		return &FieldError{Object: "ContainsAllCheck", Field: "substrings", Err: err}
+	} else if n > 0 {
+		x.Substrings = make([]string, n)
+	}
+	for i := range x.Substrings {
+		if v, err := r.Text(MaxPathBytes); err != nil {
+			return &FieldError{Object: "ContainsAllCheck", Field: "substrings", Err: err}
+		} else {
+			x.Substrings[i] = v
+		}
+	}
+	if err := r.EndIntMap(&m); err != nil {
+		return &FieldError{Object: "ContainsAllCheck", Err: err}
+	}
+	return nil
+}
+
+// Kind returns 4, the value of key 0.
+func (*ContainsNoneCheck) Kind() NamedKind { return 4 }
+
+func (x *ContainsNoneCheck) appendTo(dst []byte) []byte {
+	dst = cbor.AppendMap(dst, 2)
+	dst = cbor.AppendUint(dst, 0)
+	dst = cbor.AppendUint(dst, 4)
+	dst = cbor.AppendUint(dst, 1)
+	dst = cbor.AppendArray(dst, len(x.Substrings))
+	for i := range x.Substrings {
+		dst = cbor.AppendText(dst, x.Substrings[i])
+	}
+	return dst
+}
+
+func (x *ContainsNoneCheck) readKeys(r *cbor.Reader, m cbor.IntMap) error {
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "ContainsNoneCheck", Field: "substrings", Err: err}
+	}
+	if n, err := r.Array(MaxCheckFields); err != nil {
+		return &FieldError{Object: "ContainsNoneCheck", Field: "substrings", Err: err}
+	} else if n > 0 {
+		x.Substrings = make([]string, n)
+	}
+	for i := range x.Substrings {
+		if v, err := r.Text(MaxPathBytes); err != nil {
+			return &FieldError{Object: "ContainsNoneCheck", Field: "substrings", Err: err}
+		} else {
+			x.Substrings[i] = v
+		}
+	}
+	if err := r.EndIntMap(&m); err != nil {
+		return &FieldError{Object: "ContainsNoneCheck", Err: err}
+	}
+	return nil
+}
+
+// Kind returns 5, the value of key 0.
+func (*RegexCheck) Kind() NamedKind { return 5 }
+
+func (x *RegexCheck) appendTo(dst []byte) []byte {
+	dst = cbor.AppendMap(dst, 2)
+	dst = cbor.AppendUint(dst, 0)
+	dst = cbor.AppendUint(dst, 5)
+	dst = cbor.AppendUint(dst, 1)
+	dst = cbor.AppendText(dst, x.Pattern)
+	return dst
+}
+
+func (x *RegexCheck) readKeys(r *cbor.Reader, m cbor.IntMap) error {
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "RegexCheck", Field: "pattern", Err: err}
+	}
+	if v, err := r.Text(MaxPathBytes); err != nil {
+		return &FieldError{Object: "RegexCheck", Field: "pattern", Err: err}
+	} else {
+		x.Pattern = v
+	}
+	if err := r.EndIntMap(&m); err != nil {
+		return &FieldError{Object: "RegexCheck", Err: err}
+	}
+	return nil
+}
+
+// Kind returns 6, the value of key 0.
+func (*LengthCheck) Kind() NamedKind { return 6 }
+
+func (x *LengthCheck) appendTo(dst []byte) []byte {
+	dst = cbor.AppendMap(dst, 3)
+	dst = cbor.AppendUint(dst, 0)
+	dst = cbor.AppendUint(dst, 6)
+	dst = cbor.AppendUint(dst, 1)
+	dst = cbor.AppendUint(dst, uint64(x.Min))
+	dst = cbor.AppendUint(dst, 2)
+	dst = cbor.AppendUint(dst, uint64(x.Max))
+	return dst
+}
+
+func (x *LengthCheck) readKeys(r *cbor.Reader, m cbor.IntMap) error {
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "LengthCheck", Field: "min", Err: err}
+	}
+	if v, err := r.Uint(); err != nil {
+		return &FieldError{Object: "LengthCheck", Field: "min", Err: err}
+	} else {
+		x.Min = uint64(v)
+	}
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "LengthCheck", Field: "max", Err: err}
+	}
+	if v, err := r.Uint(); err != nil {
+		return &FieldError{Object: "LengthCheck", Field: "max", Err: err}
+	} else {
+		x.Max = uint64(v)
+	}
+	if err := r.EndIntMap(&m); err != nil {
+		return &FieldError{Object: "LengthCheck", Err: err}
+	}
+	return nil
+}
+
+// Kind returns 7, the value of key 0.
+func (*SimilarityCheck) Kind() NamedKind { return 7 }
+
+func (x *SimilarityCheck) appendTo(dst []byte) []byte {
+	dst = cbor.AppendMap(dst, 2)
+	dst = cbor.AppendUint(dst, 0)
+	dst = cbor.AppendUint(dst, 7)
+	dst = cbor.AppendUint(dst, 1)
+	dst = cbor.AppendUint(dst, uint64(x.ThresholdE6))
+	return dst
+}
+
+func (x *SimilarityCheck) readKeys(r *cbor.Reader, m cbor.IntMap) error {
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "SimilarityCheck", Field: "threshold_e6", Err: err}
+	}
+	if v, err := readUintTo(r, 1_000_000); err != nil {
+		return &FieldError{Object: "SimilarityCheck", Field: "threshold_e6", Err: err}
+	} else {
+		x.ThresholdE6 = uint32(v)
+	}
+	if err := r.EndIntMap(&m); err != nil {
+		return &FieldError{Object: "SimilarityCheck", Err: err}
+	}
+	return nil
+}
+
+// Kind returns 8, the value of key 0.
+func (*PromptLeakCheck) Kind() NamedKind { return 8 }
+
+func (*PromptLeakCheck) appendTo(dst []byte) []byte {
+	dst = cbor.AppendMap(dst, 1)
+	dst = cbor.AppendUint(dst, 0)
+	dst = cbor.AppendUint(dst, 8)
+	return dst
+}
+
+func (*PromptLeakCheck) readKeys(r *cbor.Reader, m cbor.IntMap) error {
+	if err := r.EndIntMap(&m); err != nil {
+		return &FieldError{Object: "PromptLeakCheck", Err: err}
+	}
+	return nil
+}
+
+// Kind returns 9, the value of key 0.
+func (*EntropyCheck) Kind() NamedKind { return 9 }
+
+func (x *EntropyCheck) appendTo(dst []byte) []byte {
+	dst = cbor.AppendMap(dst, 2)
+	dst = cbor.AppendUint(dst, 0)
+	dst = cbor.AppendUint(dst, 9)
+	dst = cbor.AppendUint(dst, 1)
+	dst = cbor.AppendUint(dst, uint64(x.MinMillibits))
+	return dst
+}
+
+func (x *EntropyCheck) readKeys(r *cbor.Reader, m cbor.IntMap) error {
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "EntropyCheck", Field: "min_millibits", Err: err}
+	}
+	if v, err := r.Uint(); err != nil {
+		return &FieldError{Object: "EntropyCheck", Field: "min_millibits", Err: err}
+	} else {
+		x.MinMillibits = uint64(v)
+	}
+	if err := r.EndIntMap(&m); err != nil {
+		return &FieldError{Object: "EntropyCheck", Err: err}
+	}
+	return nil
+}
+
+func readNamedCheck(r *cbor.Reader) (NamedCheck, error) {
+	start := r.Offset()
+	m, err := r.IntMap()
+	if err != nil {
+		return nil, &FieldError{Object: "NamedCheck", Err: err}
+	}
+	if err := r.IntKey(&m); err != nil {
+		return nil, &FieldError{Object: "NamedCheck", Field: "kind", Err: err}
+	}
+	kind, err := readUintTo(r, 9)
+	if err != nil {
+		return nil, &FieldError{Object: "NamedCheck", Field: "kind", Err: err}
+	}
+	var x NamedCheck
+	switch NamedKind(kind) {
+	case 0:
+		x = new(ExactMatchCheck)
+	case 1:
+		x = new(SupermajorityCheck)
+	case 2:
+		x = new(SetCheck)
+	case 3:
+		x = new(ContainsAllCheck)
+	case 4:
+		x = new(ContainsNoneCheck)
+	case 5:
+		x = new(RegexCheck)
+	case 6:
+		x = new(LengthCheck)
+	case 7:
+		x = new(SimilarityCheck)
+	case 8:
+		x = new(PromptLeakCheck)
+	case 9:
+		x = new(EntropyCheck)
+	}
+	if err := x.readKeys(r, m); err != nil {
+		return nil, err
+	}
+	if r.Offset()-start > MaxCheckBytes {
+		return nil, &FieldError{Object: "NamedCheck", Err: cbor.ErrTooLong}
+	}
+	return x, nil
+}
+
+// Kind returns 0, the value of key 0.
+func (*SchemaObjective) Kind() ObjectiveKind { return 0 }
+
+func (*SchemaObjective) appendTo(dst []byte) []byte {
+	dst = cbor.AppendMap(dst, 1)
+	dst = cbor.AppendUint(dst, 0)
+	dst = cbor.AppendUint(dst, 0)
+	return dst
+}
+
+func (*SchemaObjective) readKeys(r *cbor.Reader, m cbor.IntMap) error {
+	if err := r.EndIntMap(&m); err != nil {
+		return &FieldError{Object: "SchemaObjective", Err: err}
+	}
+	return nil
+}
+
+// Kind returns 1, the value of key 0.
+func (*MinLengthObjective) Kind() ObjectiveKind { return 1 }
+
+func (x *MinLengthObjective) appendTo(dst []byte) []byte {
+	dst = cbor.AppendMap(dst, 2)
+	dst = cbor.AppendUint(dst, 0)
+	dst = cbor.AppendUint(dst, 1)
+	dst = cbor.AppendUint(dst, 1)
+	dst = cbor.AppendUint(dst, uint64(x.Bytes))
+	return dst
+}
+
+func (x *MinLengthObjective) readKeys(r *cbor.Reader, m cbor.IntMap) error {
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "MinLengthObjective", Field: "bytes", Err: err}
+	}
+	if v, err := r.Uint(); err != nil {
+		return &FieldError{Object: "MinLengthObjective", Field: "bytes", Err: err}
+	} else {
+		x.Bytes = uint64(v)
+	}
+	if err := r.EndIntMap(&m); err != nil {
+		return &FieldError{Object: "MinLengthObjective", Err: err}
+	}
+	return nil
+}
+
+// Kind returns 2, the value of key 0.
+func (*EntropyObjective) Kind() ObjectiveKind { return 2 }
+
+func (x *EntropyObjective) appendTo(dst []byte) []byte {
+	dst = cbor.AppendMap(dst, 2)
+	dst = cbor.AppendUint(dst, 0)
+	dst = cbor.AppendUint(dst, 2)
+	dst = cbor.AppendUint(dst, 1)
+	dst = cbor.AppendUint(dst, uint64(x.MinMillibits))
+	return dst
+}
+
+func (x *EntropyObjective) readKeys(r *cbor.Reader, m cbor.IntMap) error {
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "EntropyObjective", Field: "min_millibits", Err: err}
+	}
+	if v, err := r.Uint(); err != nil {
+		return &FieldError{Object: "EntropyObjective", Field: "min_millibits", Err: err}
+	} else {
+		x.MinMillibits = uint64(v)
+	}
+	if err := r.EndIntMap(&m); err != nil {
+		return &FieldError{Object: "EntropyObjective", Err: err}
+	}
+	return nil
+}
+
+// Kind returns 3, the value of key 0.
+func (*PromptLeakObjective) Kind() ObjectiveKind { return 3 }
+
+func (*PromptLeakObjective) appendTo(dst []byte) []byte {
+	dst = cbor.AppendMap(dst, 1)
+	dst = cbor.AppendUint(dst, 0)
+	dst = cbor.AppendUint(dst, 3)
+	return dst
+}
+
+func (*PromptLeakObjective) readKeys(r *cbor.Reader, m cbor.IntMap) error {
+	if err := r.EndIntMap(&m); err != nil {
+		return &FieldError{Object: "PromptLeakObjective", Err: err}
+	}
+	return nil
+}
+
+// Kind returns 4, the value of key 0.
+func (*ModelObjective) Kind() ObjectiveKind { return 4 }
+
+func (*ModelObjective) appendTo(dst []byte) []byte {
+	dst = cbor.AppendMap(dst, 1)
+	dst = cbor.AppendUint(dst, 0)
+	dst = cbor.AppendUint(dst, 4)
+	return dst
+}
+
+func (*ModelObjective) readKeys(r *cbor.Reader, m cbor.IntMap) error {
+	if err := r.EndIntMap(&m); err != nil {
+		return &FieldError{Object: "ModelObjective", Err: err}
+	}
+	return nil
+}
+
+func readObjectiveCheck(r *cbor.Reader) (ObjectiveCheck, error) {
+	m, err := r.IntMap()
+	if err != nil {
+		return nil, &FieldError{Object: "ObjectiveCheck", Err: err}
+	}
+	if err := r.IntKey(&m); err != nil {
+		return nil, &FieldError{Object: "ObjectiveCheck", Field: "kind", Err: err}
+	}
+	kind, err := readUintTo(r, 4)
+	if err != nil {
+		return nil, &FieldError{Object: "ObjectiveCheck", Field: "kind", Err: err}
+	}
+	var x ObjectiveCheck
+	switch ObjectiveKind(kind) {
+	case 0:
+		x = new(SchemaObjective)
+	case 1:
+		x = new(MinLengthObjective)
+	case 2:
+		x = new(EntropyObjective)
+	case 3:
+		x = new(PromptLeakObjective)
+	case 4:
+		x = new(ModelObjective)
+	}
+	if err := x.readKeys(r, m); err != nil {
+		return nil, err
+	}
+	return x, nil
+}
+
 func (x *RateCard) appendTo(dst []byte) []byte {
 	dst = cbor.AppendMap(dst, 8)
 	dst = cbor.AppendUint(dst, 0)
@@ -757,6 +2140,980 @@ func (x *Capabilities) readFrom(r *cbor.Reader) error {
 	}
 	if err := r.EndIntMap(&m); err != nil {
 		return &FieldError{Object: "Capabilities", Err: err}
+	}
+	return x.check()
+}
+
+func (x *Freshness) appendTo(dst []byte) []byte {
+	dst = cbor.AppendMap(dst, 3)
+	dst = cbor.AppendUint(dst, 0)
+	dst = cbor.AppendUint(dst, uint64(x.MaxAgeSeconds))
+	dst = cbor.AppendUint(dst, 1)
+	if x.CacheControl == nil {
+		dst = cbor.AppendNull(dst)
+	} else {
+		dst = cbor.AppendText(dst, *x.CacheControl)
+	}
+	dst = cbor.AppendUint(dst, 2)
+	if x.TimestampField == nil {
+		dst = cbor.AppendNull(dst)
+	} else {
+		dst = cbor.AppendText(dst, *x.TimestampField)
+	}
+	return dst
+}
+
+func (x *Freshness) readFrom(r *cbor.Reader) error {
+	m, err := r.IntMap()
+	if err != nil {
+		return &FieldError{Object: "Freshness", Err: err}
+	}
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "Freshness", Field: "max_age_seconds", Err: err}
+	}
+	if v, err := r.Uint(); err != nil {
+		return &FieldError{Object: "Freshness", Field: "max_age_seconds", Err: err}
+	} else {
+		x.MaxAgeSeconds = uint64(v)
+	}
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "Freshness", Field: "cache_control", Err: err}
+	}
+	if r.Null() {
+		x.CacheControl = nil
+	} else {
+		if x.CacheControl == nil {
+			x.CacheControl = new(string)
+		}
+		if v, err := r.Text(MaxHeaderValue); err != nil {
+			return &FieldError{Object: "Freshness", Field: "cache_control", Err: err}
+		} else {
+			*x.CacheControl = v
+		}
+	}
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "Freshness", Field: "timestamp_field", Err: err}
+	}
+	if r.Null() {
+		x.TimestampField = nil
+	} else {
+		if x.TimestampField == nil {
+			x.TimestampField = new(string)
+		}
+		if v, err := r.Text(MaxPathBytes); err != nil {
+			return &FieldError{Object: "Freshness", Field: "timestamp_field", Err: err}
+		} else {
+			*x.TimestampField = v
+		}
+	}
+	if err := r.EndIntMap(&m); err != nil {
+		return &FieldError{Object: "Freshness", Err: err}
+	}
+	return nil
+}
+
+func (x *ResourceBounds) appendTo(dst []byte) []byte {
+	dst = cbor.AppendMap(dst, 5)
+	dst = cbor.AppendUint(dst, 0)
+	dst = cbor.AppendUint(dst, uint64(x.MaxInputTokens))
+	dst = cbor.AppendUint(dst, 1)
+	dst = cbor.AppendUint(dst, uint64(x.MaxOutputTokens))
+	dst = cbor.AppendUint(dst, 2)
+	dst = cbor.AppendUint(dst, uint64(x.MaxWallTimeSeconds))
+	dst = cbor.AppendUint(dst, 3)
+	dst = cbor.AppendUint(dst, uint64(x.MaxMemoryMB))
+	dst = cbor.AppendUint(dst, 4)
+	dst = cbor.AppendUint(dst, uint64(x.MaxRetries))
+	return dst
+}
+
+func (x *ResourceBounds) readFrom(r *cbor.Reader) error {
+	m, err := r.IntMap()
+	if err != nil {
+		return &FieldError{Object: "ResourceBounds", Err: err}
+	}
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "ResourceBounds", Field: "max_input_tokens", Err: err}
+	}
+	if v, err := readUintTo(r, 1<<32-1); err != nil {
+		return &FieldError{Object: "ResourceBounds", Field: "max_input_tokens", Err: err}
+	} else {
+		x.MaxInputTokens = uint32(v)
+	}
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "ResourceBounds", Field: "max_output_tokens", Err: err}
+	}
+	if v, err := readUintTo(r, 1<<32-1); err != nil {
+		return &FieldError{Object: "ResourceBounds", Field: "max_output_tokens", Err: err}
+	} else {
+		x.MaxOutputTokens = uint32(v)
+	}
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "ResourceBounds", Field: "max_wall_time_seconds", Err: err}
+	}
+	if v, err := readUintTo(r, 1<<32-1); err != nil {
+		return &FieldError{Object: "ResourceBounds", Field: "max_wall_time_seconds", Err: err}
+	} else {
+		x.MaxWallTimeSeconds = uint32(v)
+	}
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "ResourceBounds", Field: "max_memory_mb", Err: err}
+	}
+	if v, err := readUintTo(r, 1<<32-1); err != nil {
+		return &FieldError{Object: "ResourceBounds", Field: "max_memory_mb", Err: err}
+	} else {
+		x.MaxMemoryMB = uint32(v)
+	}
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "ResourceBounds", Field: "max_retries", Err: err}
+	}
+	if v, err := readUintTo(r, 1<<32-1); err != nil {
+		return &FieldError{Object: "ResourceBounds", Field: "max_retries", Err: err}
+	} else {
+		x.MaxRetries = uint32(v)
+	}
+	if err := r.EndIntMap(&m); err != nil {
+		return &FieldError{Object: "ResourceBounds", Err: err}
+	}
+	return nil
+}
+
+func (x *Verification) appendTo(dst []byte) []byte {
+	dst = cbor.AppendMap(dst, 7)
+	dst = cbor.AppendUint(dst, 0)
+	dst = cbor.AppendUint(dst, uint64(x.Mode))
+	dst = cbor.AppendUint(dst, 1)
+	dst = cbor.AppendUint(dst, uint64(x.Runners))
+	dst = cbor.AppendUint(dst, 2)
+	dst = cbor.AppendUint(dst, uint64(x.Threshold))
+	dst = cbor.AppendUint(dst, 3)
+	dst = cbor.AppendArray(dst, len(x.Checks))
+	for i := range x.Checks {
+		dst = x.Checks[i].appendTo(dst)
+	}
+	dst = cbor.AppendUint(dst, 4)
+	dst = cbor.AppendBool(dst, x.TEERequired)
+	dst = cbor.AppendUint(dst, 5)
+	dst = cbor.AppendUint(dst, uint64(x.DisputeWindowBlocks))
+	dst = cbor.AppendUint(dst, 6)
+	if x.RequiredTEEType == nil {
+		dst = cbor.AppendNull(dst)
+	} else {
+		dst = cbor.AppendText(dst, *x.RequiredTEEType)
+	}
+	return dst
+}
+
+func (x *Verification) readFrom(r *cbor.Reader) error {
+	m, err := r.IntMap()
+	if err != nil {
+		return &FieldError{Object: "Verification", Err: err}
+	}
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "Verification", Field: "mode", Err: err}
+	}
+	if v, err := readUintTo(r, uint64(lastVerificationMode)); err != nil {
+		return &FieldError{Object: "Verification", Field: "mode", Err: err}
+	} else {
+		x.Mode = VerificationMode(v)
+	}
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "Verification", Field: "runners", Err: err}
+	}
+	if v, err := readUintTo(r, 1<<8-1); err != nil {
+		return &FieldError{Object: "Verification", Field: "runners", Err: err}
+	} else {
+		x.Runners = uint8(v)
+	}
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "Verification", Field: "threshold", Err: err}
+	}
+	if v, err := readUintTo(r, 1<<8-1); err != nil {
+		return &FieldError{Object: "Verification", Field: "threshold", Err: err}
+	} else {
+		x.Threshold = uint8(v)
+	}
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "Verification", Field: "checks", Err: err}
+	}
+	if n, err := r.Array(MaxJobChecks); err != nil {
+		return &FieldError{Object: "Verification", Field: "checks", Err: err}
+	} else if n > 0 {
+		x.Checks = make([]VerifierCheck, n)
+	}
+	for i := range x.Checks {
+		if v, err := readVerifierCheck(r); err != nil {
+			return &FieldError{Object: "Verification", Field: "checks", Err: err}
+		} else {
+			x.Checks[i] = v
+		}
+	}
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "Verification", Field: "tee_required", Err: err}
+	}
+	if v, err := r.Bool(); err != nil {
+		return &FieldError{Object: "Verification", Field: "tee_required", Err: err}
+	} else {
+		x.TEERequired = v
+	}
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "Verification", Field: "dispute_window_blocks", Err: err}
+	}
+	if v, err := r.Uint(); err != nil {
+		return &FieldError{Object: "Verification", Field: "dispute_window_blocks", Err: err}
+	} else {
+		x.DisputeWindowBlocks = uint64(v)
+	}
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "Verification", Field: "required_tee_type", Err: err}
+	}
+	if r.Null() {
+		x.RequiredTEEType = nil
+	} else {
+		if x.RequiredTEEType == nil {
+			x.RequiredTEEType = new(string)
+		}
+		if v, err := r.Text(MaxGenesisName); err != nil {
+			return &FieldError{Object: "Verification", Field: "required_tee_type", Err: err}
+		} else {
+			*x.RequiredTEEType = v
+		}
+	}
+	if err := r.EndIntMap(&m); err != nil {
+		return &FieldError{Object: "Verification", Err: err}
+	}
+	return nil
+}
+
+func (x *Callback) appendTo(dst []byte) []byte {
+	dst = cbor.AppendMap(dst, 5)
+	dst = cbor.AppendUint(dst, 0)
+	dst = cbor.AppendBytes(dst, x.Actor[:])
+	dst = cbor.AppendUint(dst, 1)
+	dst = cbor.AppendText(dst, x.Handler)
+	dst = cbor.AppendUint(dst, 2)
+	if x.Payload == nil {
+		dst = cbor.AppendNull(dst)
+	} else {
+		dst = cbor.AppendBytes(dst, x.Payload)
+	}
+	dst = cbor.AppendUint(dst, 3)
+	dst = cbor.AppendText(dst, x.CorrelationID)
+	dst = cbor.AppendUint(dst, 4)
+	dst = cbor.AppendBytes(dst, x.Context)
+	return dst
+}
+
+func (x *Callback) readFrom(r *cbor.Reader) error {
+	m, err := r.IntMap()
+	if err != nil {
+		return &FieldError{Object: "Callback", Err: err}
+	}
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "Callback", Field: "actor", Err: err}
+	}
+	if err := r.BytesInto(x.Actor[:]); err != nil {
+		return &FieldError{Object: "Callback", Field: "actor", Err: err}
+	}
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "Callback", Field: "handler", Err: err}
+	}
+	if v, err := r.Text(MaxHandlerName); err != nil {
+		return &FieldError{Object: "Callback", Field: "handler", Err: err}
+	} else {
+		x.Handler = v
+	}
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "Callback", Field: "payload", Err: err}
+	}
+	if !r.Null() {
+		if v, err := r.Bytes(MaxJobBytes); err != nil {
+			return &FieldError{Object: "Callback", Field: "payload", Err: err}
+		} else {
+			x.Payload = v
+		}
+	}
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "Callback", Field: "correlation_id", Err: err}
+	}
+	if v, err := r.Text(MaxCorrelationID); err != nil {
+		return &FieldError{Object: "Callback", Field: "correlation_id", Err: err}
+	} else {
+		x.CorrelationID = v
+	}
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "Callback", Field: "context", Err: err}
+	}
+	if v, err := r.Bytes(MaxContextBytes); err != nil {
+		return &FieldError{Object: "Callback", Field: "context", Err: err}
+	} else {
+		x.Context = v
+	}
+	if err := r.EndIntMap(&m); err != nil {
+		return &FieldError{Object: "Callback", Err: err}
+	}
+	return nil
+}
+
+func (x *JobSpec) appendTo(dst []byte) []byte {
+	dst = cbor.AppendMap(dst, 12)
+	dst = cbor.AppendUint(dst, 0)
+	dst = cbor.AppendBytes(dst, x.JobID[:])
+	dst = cbor.AppendUint(dst, 1)
+	dst = x.JobType.appendTo(dst)
+	dst = cbor.AppendUint(dst, 2)
+	dst = x.Bounds.appendTo(dst)
+	dst = cbor.AppendUint(dst, 3)
+	dst = x.Verification.appendTo(dst)
+	dst = cbor.AppendUint(dst, 4)
+	dst = cbor.AppendUint(dst, uint64(x.MaxPrice))
+	dst = cbor.AppendUint(dst, 5)
+	dst = cbor.AppendUint(dst, uint64(x.Tip))
+	dst = cbor.AppendUint(dst, 6)
+	dst = cbor.AppendUint(dst, uint64(x.TimeoutBlocks))
+	dst = cbor.AppendUint(dst, 7)
+	dst = x.Callback.appendTo(dst)
+	dst = cbor.AppendUint(dst, 8)
+	dst = cbor.AppendBytes(dst, x.Submitter[:])
+	dst = cbor.AppendUint(dst, 9)
+	dst = cbor.AppendUint(dst, uint64(x.SubmittedAt))
+	dst = cbor.AppendUint(dst, 10)
+	if x.RequiredRunnerPool == nil {
+		dst = cbor.AppendNull(dst)
+	} else {
+		dst = cbor.AppendBytes(dst, x.RequiredRunnerPool)
+	}
+	dst = cbor.AppendUint(dst, 11)
+	if x.Attachments == nil {
+		dst = cbor.AppendNull(dst)
+	} else {
+		dst = cbor.AppendArray(dst, len(x.Attachments))
+		for i := range x.Attachments {
+			dst = x.Attachments[i].appendTo(dst)
+		}
+	}
+	return dst
+}
+
+func (x *JobSpec) readFrom(r *cbor.Reader) error {
+	m, err := r.IntMap()
+	if err != nil {
+		return &FieldError{Object: "JobSpec", Err: err}
+	}
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "JobSpec", Field: "job_id", Err: err}
+	}
+	if err := r.BytesInto(x.JobID[:]); err != nil {
+		return &FieldError{Object: "JobSpec", Field: "job_id", Err: err}
+	}
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "JobSpec", Field: "job_type", Err: err}
+	}
+	if v, err := readJobType(r); err != nil {
+		return &FieldError{Object: "JobSpec", Field: "job_type", Err: err}
+	} else {
+		x.JobType = v
+	}
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "JobSpec", Field: "bounds", Err: err}
+	}
+	if err := x.Bounds.readFrom(r); err != nil {
+		return &FieldError{Object: "JobSpec", Field: "bounds", Err: err}
+	}
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "JobSpec", Field: "verification", Err: err}
+	}
+	if err := x.Verification.readFrom(r); err != nil {
+		return &FieldError{Object: "JobSpec", Field: "verification", Err: err}
+	}
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "JobSpec", Field: "max_price", Err: err}
+	}
+	if v, err := r.Uint(); err != nil {
+		return &FieldError{Object: "JobSpec", Field: "max_price", Err: err}
+	} else {
+		x.MaxPrice = Wei(v)
+	}
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "JobSpec", Field: "tip", Err: err}
+	}
+	if v, err := r.Uint(); err != nil {
+		return &FieldError{Object: "JobSpec", Field: "tip", Err: err}
+	} else {
+		x.Tip = Wei(v)
+	}
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "JobSpec", Field: "timeout_blocks", Err: err}
+	}
+	if v, err := r.Uint(); err != nil {
+		return &FieldError{Object: "JobSpec", Field: "timeout_blocks", Err: err}
+	} else {
+		x.TimeoutBlocks = uint64(v)
+	}
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "JobSpec", Field: "callback", Err: err}
+	}
+	if err := x.Callback.readFrom(r); err != nil {
+		return &FieldError{Object: "JobSpec", Field: "callback", Err: err}
+	}
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "JobSpec", Field: "submitter", Err: err}
+	}
+	if err := r.BytesInto(x.Submitter[:]); err != nil {
+		return &FieldError{Object: "JobSpec", Field: "submitter", Err: err}
+	}
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "JobSpec", Field: "submitted_at", Err: err}
+	}
+	if v, err := r.Uint(); err != nil {
+		return &FieldError{Object: "JobSpec", Field: "submitted_at", Err: err}
+	} else {
+		x.SubmittedAt = Height(v)
+	}
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "JobSpec", Field: "required_runner_pool", Err: err}
+	}
+	if !r.Null() {
+		if v, err := r.Bytes(MaxPoolBytes); err != nil {
+			return &FieldError{Object: "JobSpec", Field: "required_runner_pool", Err: err}
+		} else {
+			x.RequiredRunnerPool = v
+		}
+	}
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "JobSpec", Field: "attachments", Err: err}
+	}
+	if !r.Null() {
+		if n, err := r.Array(0); err != nil {
+			return &FieldError{Object: "JobSpec", Field: "attachments", Err: err}
+		} else {
+			x.Attachments = make([]VolumeAttachment, n)
+		}
+		for i := range x.Attachments {
+			if err := x.Attachments[i].readFrom(r); err != nil {
+				return &FieldError{Object: "JobSpec", Field: "attachments", Err: err}
+			}
+		}
+	}
+	if err := r.EndIntMap(&m); err != nil {
+		return &FieldError{Object: "JobSpec", Err: err}
+	}
+	return nil
+}
+
+func (x *ResultSchema) appendTo(dst []byte) []byte {
+	dst = cbor.AppendMap(dst, 4)
+	dst = cbor.AppendUint(dst, 0)
+	dst = cbor.AppendUint(dst, uint64(x.MaxReturnBytes))
+	dst = cbor.AppendUint(dst, 1)
+	dst = cbor.AppendUint(dst, uint64(x.ExpectedExecutionMillis))
+	dst = cbor.AppendUint(dst, 2)
+	dst = cbor.AppendText(dst, string(x.DataFormat))
+	dst = cbor.AppendUint(dst, 3)
+	if x.Schema == nil {
+		dst = cbor.AppendNull(dst)
+	} else {
+		dst = cbor.AppendText(dst, *x.Schema)
+	}
+	return dst
+}
+
+func (x *ResultSchema) readFrom(r *cbor.Reader) error {
+	m, err := r.IntMap()
+	if err != nil {
+		return &FieldError{Object: "ResultSchema", Err: err}
+	}
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "ResultSchema", Field: "max_return_bytes", Err: err}
+	}
+	if v, err := readUintIn(r, 1, MaxReturnBytes); err != nil {
+		return &FieldError{Object: "ResultSchema", Field: "max_return_bytes", Err: err}
+	} else {
+		x.MaxReturnBytes = uint32(v)
+	}
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "ResultSchema", Field: "expected_execution_ms", Err: err}
+	}
+	if v, err := readUintIn(r, 1, 1<<64-1); err != nil {
+		return &FieldError{Object: "ResultSchema", Field: "expected_execution_ms", Err: err}
+	} else {
+		x.ExpectedExecutionMillis = uint64(v)
+	}
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "ResultSchema", Field: "data_format", Err: err}
+	}
+	if v, err := r.Text(8); err != nil {
+		return &FieldError{Object: "ResultSchema", Field: "data_format", Err: err}
+	} else {
+		x.DataFormat = DataFormat(v)
+	}
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "ResultSchema", Field: "schema", Err: err}
+	}
+	if r.Null() {
+		x.Schema = nil
+	} else {
+		if x.Schema == nil {
+			x.Schema = new(string)
+		}
+		if v, err := r.Text(MaxSchemaBytes); err != nil {
+			return &FieldError{Object: "ResultSchema", Field: "schema", Err: err}
+		} else {
+			*x.Schema = v
+		}
+	}
+	if err := r.EndIntMap(&m); err != nil {
+		return &FieldError{Object: "ResultSchema", Err: err}
+	}
+	return x.check()
+}
+
+func (x *Snapshot) appendTo(dst []byte) []byte {
+	dst = cbor.AppendMap(dst, 2)
+	dst = cbor.AppendUint(dst, 0)
+	dst = cbor.AppendUint(dst, uint64(x.Mode))
+	dst = cbor.AppendUint(dst, 1)
+	dst = cbor.AppendUint(dst, uint64(x.OutlierE6))
+	return dst
+}
+
+func (x *Snapshot) readFrom(r *cbor.Reader) error {
+	m, err := r.IntMap()
+	if err != nil {
+		return &FieldError{Object: "Snapshot", Err: err}
+	}
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "Snapshot", Field: "mode", Err: err}
+	}
+	if v, err := readUintTo(r, uint64(SnapshotLatest)); err != nil {
+		return &FieldError{Object: "Snapshot", Field: "mode", Err: err}
+	} else {
+		x.Mode = SnapshotMode(v)
+	}
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "Snapshot", Field: "outlier_e6", Err: err}
+	}
+	if v, err := r.Uint(); err != nil {
+		return &FieldError{Object: "Snapshot", Field: "outlier_e6", Err: err}
+	} else {
+		x.OutlierE6 = uint64(v)
+	}
+	if err := r.EndIntMap(&m); err != nil {
+		return &FieldError{Object: "Snapshot", Err: err}
+	}
+	return nil
+}
+
+func (x *FreshnessReference) appendTo(dst []byte) []byte {
+	dst = cbor.AppendMap(dst, 3)
+	dst = cbor.AppendUint(dst, 0)
+	dst = cbor.AppendUint(dst, uint64(x.Reference))
+	dst = cbor.AppendUint(dst, 1)
+	dst = cbor.AppendUint(dst, uint64(x.TimestampMillis))
+	dst = cbor.AppendUint(dst, 2)
+	dst = cbor.AppendUint(dst, uint64(x.ToleranceMillis))
+	return dst
+}
+
+func (x *FreshnessReference) readFrom(r *cbor.Reader) error {
+	m, err := r.IntMap()
+	if err != nil {
+		return &FieldError{Object: "FreshnessReference", Err: err}
+	}
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "FreshnessReference", Field: "reference", Err: err}
+	}
+	if v, err := readUintTo(r, uint64(FreshAtTime)); err != nil {
+		return &FieldError{Object: "FreshnessReference", Field: "reference", Err: err}
+	} else {
+		x.Reference = FreshnessOf(v)
+	}
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "FreshnessReference", Field: "timestamp_ms", Err: err}
+	}
+	if v, err := r.Uint(); err != nil {
+		return &FieldError{Object: "FreshnessReference", Field: "timestamp_ms", Err: err}
+	} else {
+		x.TimestampMillis = uint64(v)
+	}
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "FreshnessReference", Field: "tolerance_ms", Err: err}
+	}
+	if v, err := r.Uint(); err != nil {
+		return &FieldError{Object: "FreshnessReference", Field: "tolerance_ms", Err: err}
+	} else {
+		x.ToleranceMillis = uint64(v)
+	}
+	if err := r.EndIntMap(&m); err != nil {
+		return &FieldError{Object: "FreshnessReference", Err: err}
+	}
+	return nil
+}
+
+func (x *Extraction) appendTo(dst []byte) []byte {
+	dst = cbor.AppendMap(dst, 3)
+	dst = cbor.AppendUint(dst, 0)
+	dst = cbor.AppendUint(dst, uint64(x.Method))
+	dst = cbor.AppendUint(dst, 1)
+	dst = x.Selectors.appendTo(dst)
+	dst = cbor.AppendUint(dst, 2)
+	if x.Schema == nil {
+		dst = cbor.AppendNull(dst)
+	} else {
+		dst = cbor.AppendText(dst, *x.Schema)
+	}
+	return dst
+}
+
+func (x *Extraction) readFrom(r *cbor.Reader) error {
+	m, err := r.IntMap()
+	if err != nil {
+		return &FieldError{Object: "Extraction", Err: err}
+	}
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "Extraction", Field: "method", Err: err}
+	}
+	if v, err := readUintTo(r, uint64(ExtractJSONPath)); err != nil {
+		return &FieldError{Object: "Extraction", Field: "method", Err: err}
+	} else {
+		x.Method = ExtractionMethod(v)
+	}
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "Extraction", Field: "selectors", Err: err}
+	}
+	if v, err := readTextMap(r, MaxSelectors); err != nil {
+		return &FieldError{Object: "Extraction", Field: "selectors", Err: err}
+	} else {
+		x.Selectors = v
+	}
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "Extraction", Field: "schema", Err: err}
+	}
+	if r.Null() {
+		x.Schema = nil
+	} else {
+		if x.Schema == nil {
+			x.Schema = new(string)
+		}
+		if v, err := r.Text(MaxSchemaBytes); err != nil {
+			return &FieldError{Object: "Extraction", Field: "schema", Err: err}
+		} else {
+			*x.Schema = v
+		}
+	}
+	if err := r.EndIntMap(&m); err != nil {
+		return &FieldError{Object: "Extraction", Err: err}
+	}
+	return nil
+}
+
+func (x *Similarity) appendTo(dst []byte) []byte {
+	dst = cbor.AppendMap(dst, 2)
+	dst = cbor.AppendUint(dst, 0)
+	dst = cbor.AppendUint(dst, uint64(x.ThresholdE6))
+	dst = cbor.AppendUint(dst, 1)
+	dst = cbor.AppendBytes(dst, x.EmbeddingModel[:])
+	return dst
+}
+
+func (x *Similarity) readFrom(r *cbor.Reader) error {
+	m, err := r.IntMap()
+	if err != nil {
+		return &FieldError{Object: "Similarity", Err: err}
+	}
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "Similarity", Field: "threshold_e6", Err: err}
+	}
+	if v, err := readUintTo(r, 1_000_000); err != nil {
+		return &FieldError{Object: "Similarity", Field: "threshold_e6", Err: err}
+	} else {
+		x.ThresholdE6 = uint32(v)
+	}
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "Similarity", Field: "embedding_model", Err: err}
+	}
+	if err := r.BytesInto(x.EmbeddingModel[:]); err != nil {
+		return &FieldError{Object: "Similarity", Field: "embedding_model", Err: err}
+	}
+	if err := r.EndIntMap(&m); err != nil {
+		return &FieldError{Object: "Similarity", Err: err}
+	}
+	return nil
+}
+
+func (x *JobTerms) appendTo(dst []byte) []byte {
+	dst = cbor.AppendMap(dst, 17)
+	dst = cbor.AppendUint(dst, 0)
+	dst = cbor.AppendUint(dst, uint64(x.Version))
+	dst = cbor.AppendUint(dst, 1)
+	dst = x.ResultSchema.appendTo(dst)
+	dst = cbor.AppendUint(dst, 2)
+	dst = cbor.AppendBytes(dst, x.ToolchainDigest[:])
+	dst = cbor.AppendUint(dst, 3)
+	dst = cbor.AppendUint(dst, uint64(x.Seed))
+	dst = cbor.AppendUint(dst, 4)
+	if x.Snapshot == nil {
+		dst = cbor.AppendNull(dst)
+	} else {
+		dst = x.Snapshot.appendTo(dst)
+	}
+	dst = cbor.AppendUint(dst, 5)
+	if x.FreshnessReference == nil {
+		dst = cbor.AppendNull(dst)
+	} else {
+		dst = x.FreshnessReference.appendTo(dst)
+	}
+	dst = cbor.AppendUint(dst, 6)
+	if x.Extraction == nil {
+		dst = cbor.AppendNull(dst)
+	} else {
+		dst = x.Extraction.appendTo(dst)
+	}
+	dst = cbor.AppendUint(dst, 7)
+	if x.BondMultiplierE6 == nil {
+		dst = cbor.AppendNull(dst)
+	} else {
+		dst = cbor.AppendUint(dst, uint64(*x.BondMultiplierE6))
+	}
+	dst = cbor.AppendUint(dst, 8)
+	dst = cbor.AppendArray(dst, len(x.ObjectiveChecks))
+	for i := range x.ObjectiveChecks {
+		dst = x.ObjectiveChecks[i].appendTo(dst)
+	}
+	dst = cbor.AppendUint(dst, 9)
+	dst = cbor.AppendArray(dst, len(x.NamedChecks))
+	for i := range x.NamedChecks {
+		dst = x.NamedChecks[i].appendTo(dst)
+	}
+	dst = cbor.AppendUint(dst, 10)
+	if x.Similarity == nil {
+		dst = cbor.AppendNull(dst)
+	} else {
+		dst = x.Similarity.appendTo(dst)
+	}
+	dst = cbor.AppendUint(dst, 11)
+	if x.SecretRef == nil {
+		dst = cbor.AppendNull(dst)
+	} else {
+		dst = cbor.AppendText(dst, *x.SecretRef)
+	}
+	dst = cbor.AppendUint(dst, 12)
+	if x.InferenceConfig == nil {
+		dst = cbor.AppendNull(dst)
+	} else {
+		dst = x.InferenceConfig.appendTo(dst)
+	}
+	dst = cbor.AppendUint(dst, 13)
+	dst = cbor.AppendUint(dst, uint64(x.CallbackCycles))
+	dst = cbor.AppendUint(dst, 14)
+	dst = cbor.AppendUint(dst, uint64(x.VerifierCycles))
+	dst = cbor.AppendUint(dst, 15)
+	dst = cbor.AppendUint(dst, uint64(x.JudgeSteps))
+	dst = cbor.AppendUint(dst, 16)
+	if x.VoteField == nil {
+		dst = cbor.AppendNull(dst)
+	} else {
+		dst = cbor.AppendText(dst, *x.VoteField)
+	}
+	return dst
+}
+
+func (x *JobTerms) readFrom(r *cbor.Reader) error {
+	m, err := r.IntMap()
+	if err != nil {
+		return &FieldError{Object: "JobTerms", Err: err}
+	}
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "JobTerms", Field: "version", Err: err}
+	}
+	if v, err := readUintIn(r, JobTermsVersion, JobTermsVersion); err != nil {
+		return &FieldError{Object: "JobTerms", Field: "version", Err: err}
+	} else {
+		x.Version = uint8(v)
+	}
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "JobTerms", Field: "result_schema", Err: err}
+	}
+	if err := x.ResultSchema.readFrom(r); err != nil {
+		return &FieldError{Object: "JobTerms", Field: "result_schema", Err: err}
+	}
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "JobTerms", Field: "toolchain_digest", Err: err}
+	}
+	if err := r.BytesInto(x.ToolchainDigest[:]); err != nil {
+		return &FieldError{Object: "JobTerms", Field: "toolchain_digest", Err: err}
+	}
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "JobTerms", Field: "seed", Err: err}
+	}
+	if v, err := r.Uint(); err != nil {
+		return &FieldError{Object: "JobTerms", Field: "seed", Err: err}
+	} else {
+		x.Seed = uint64(v)
+	}
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "JobTerms", Field: "snapshot", Err: err}
+	}
+	if r.Null() {
+		x.Snapshot = nil
+	} else {
+		if x.Snapshot == nil {
+			x.Snapshot = new(Snapshot)
+		}
+		if err := x.Snapshot.readFrom(r); err != nil {
+			return &FieldError{Object: "JobTerms", Field: "snapshot", Err: err}
+		}
+	}
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "JobTerms", Field: "freshness_reference", Err: err}
+	}
+	if r.Null() {
+		x.FreshnessReference = nil
+	} else {
+		if x.FreshnessReference == nil {
+			x.FreshnessReference = new(FreshnessReference)
+		}
+		if err := x.FreshnessReference.readFrom(r); err != nil {
+			return &FieldError{Object: "JobTerms", Field: "freshness_reference", Err: err}
+		}
+	}
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "JobTerms", Field: "extraction", Err: err}
+	}
+	if r.Null() {
+		x.Extraction = nil
+	} else {
+		if x.Extraction == nil {
+			x.Extraction = new(Extraction)
+		}
+		if err := x.Extraction.readFrom(r); err != nil {
+			return &FieldError{Object: "JobTerms", Field: "extraction", Err: err}
+		}
+	}
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "JobTerms", Field: "bond_multiplier_e6", Err: err}
+	}
+	if r.Null() {
+		x.BondMultiplierE6 = nil
+	} else {
+		if x.BondMultiplierE6 == nil {
+			x.BondMultiplierE6 = new(uint64)
+		}
+		if v, err := r.Uint(); err != nil {
+			return &FieldError{Object: "JobTerms", Field: "bond_multiplier_e6", Err: err}
+		} else {
+			*x.BondMultiplierE6 = uint64(v)
+		}
+	}
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "JobTerms", Field: "objective_checks", Err: err}
+	}
+	if n, err := r.Array(MaxObjectiveChecks); err != nil {
+		return &FieldError{Object: "JobTerms", Field: "objective_checks", Err: err}
+	} else if n > 0 {
+		x.ObjectiveChecks = make([]ObjectiveCheck, n)
+	}
+	for i := range x.ObjectiveChecks {
+		if v, err := readObjectiveCheck(r); err != nil {
+			return &FieldError{Object: "JobTerms", Field: "objective_checks", Err: err}
+		} else {
+			x.ObjectiveChecks[i] = v
+		}
+	}
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "JobTerms", Field: "named_checks", Err: err}
+	}
+	if n, err := r.Array(MaxNamedChecks); err != nil {
+		return &FieldError{Object: "JobTerms", Field: "named_checks", Err: err}
+	} else if n > 0 {
+		x.NamedChecks = make([]NamedCheck, n)
+	}
+	for i := range x.NamedChecks {
+		if v, err := readNamedCheck(r); err != nil {
+			return &FieldError{Object: "JobTerms", Field: "named_checks", Err: err}
+		} else {
+			x.NamedChecks[i] = v
+		}
+	}
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "JobTerms", Field: "similarity", Err: err}
+	}
+	if r.Null() {
+		x.Similarity = nil
+	} else {
+		if x.Similarity == nil {
+			x.Similarity = new(Similarity)
+		}
+		if err := x.Similarity.readFrom(r); err != nil {
+			return &FieldError{Object: "JobTerms", Field: "similarity", Err: err}
+		}
+	}
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "JobTerms", Field: "secret_ref", Err: err}
+	}
+	if r.Null() {
+		x.SecretRef = nil
+	} else {
+		if x.SecretRef == nil {
+			x.SecretRef = new(string)
+		}
+		if v, err := r.Text(MaxSecretName); err != nil {
+			return &FieldError{Object: "JobTerms", Field: "secret_ref", Err: err}
+		} else {
+			*x.SecretRef = v
+		}
+	}
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "JobTerms", Field: "inference_config", Err: err}
+	}
+	if !r.Null() {
+		if v, err := readJSONValue(r, MaxInferenceBytes); err != nil {
+			return &FieldError{Object: "JobTerms", Field: "inference_config", Err: err}
+		} else {
+			x.InferenceConfig = v
+		}
+	}
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "JobTerms", Field: "callback_cycles", Err: err}
+	}
+	if v, err := r.Uint(); err != nil {
+		return &FieldError{Object: "JobTerms", Field: "callback_cycles", Err: err}
+	} else {
+		x.CallbackCycles = Cycles(v)
+	}
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "JobTerms", Field: "verifier_cycles", Err: err}
+	}
+	if v, err := r.Uint(); err != nil {
+		return &FieldError{Object: "JobTerms", Field: "verifier_cycles", Err: err}
+	} else {
+		x.VerifierCycles = Cycles(v)
+	}
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "JobTerms", Field: "judge_steps", Err: err}
+	}
+	if v, err := readUintIn(r, MinJudgeSteps, MaxJudgeSteps); err != nil {
+		return &FieldError{Object: "JobTerms", Field: "judge_steps", Err: err}
+	} else {
+		x.JudgeSteps = uint64(v)
+	}
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "JobTerms", Field: "vote_field", Err: err}
+	}
+	if r.Null() {
+		x.VoteField = nil
+	} else {
+		if x.VoteField == nil {
+			x.VoteField = new(string)
+		}
+		if v, err := r.Text(MaxPathBytes); err != nil {
+			return &FieldError{Object: "JobTerms", Field: "vote_field", Err: err}
+		} else {
+			*x.VoteField = v
+		}
+	}
+	if err := r.EndIntMap(&m); err != nil {
+		return &FieldError{Object: "JobTerms", Err: err}
 	}
 	return x.check()
 }

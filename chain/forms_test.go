@@ -236,6 +236,26 @@ func checkRefusals[T any](t *testing.T, fresh func() *T, decode func([]byte) (*T
 	}
 }
 
+// refusedAs reads an error down to the object and the field that broke a rule. No object:
+// there was no error; no rule: a [*RangeError].
+func refusedAs(t *testing.T, rule string, err error, object, field string, want error) {
+	t.Helper()
+	var named *FieldError
+	for e := err; errors.As(e, &named); e = named.Err {
+	}
+	if named == nil || object == "" {
+		if err != nil || object != "" {
+			t.Errorf("%s: %v, want one of %s.%s", rule, err, object, field)
+		}
+		return
+	}
+	var outside *RangeError
+	fits := want == nil && errors.As(err, &outside) || want != nil && errors.Is(err, want)
+	if named.Object != object || named.Field != field || !fits {
+		t.Errorf("%s: %v, want %s.%s: %v", rule, err, object, field, want)
+	}
+}
+
 // fuzzForm holds a decoder to encode(decode(b)) = b.
 func fuzzForm(f *testing.F, name string) {
 	all := forms()

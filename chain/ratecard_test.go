@@ -9,7 +9,7 @@ import (
 )
 
 // forms are all of the market.
-func forms() []form { return slices.Concat(offerForms()) }
+func forms() []form { return slices.Concat(offerForms(), specForms(), termsForms()) }
 
 func pinRateCard() *RateCard {
 	return &RateCard{

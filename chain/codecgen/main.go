@@ -40,7 +40,7 @@ import (
 )
 
 // encoded lists the structs that get a codec, each after those it contains.
-var encoded = []string{"AccessEntry", "TxSignature", "Tx", "FeePair", "Usage", "Header", "Event", "Delivery", "Receipt", "ConsumedSeed"}
+var encoded = []string{"AccessEntry", "TxSignature", "Tx", "FeePair", "Usage", "Header", "Event", "Delivery", "Receipt", "ConsumedSeed", "VolumeAttachment"}
 
 // codecOutput is the file with the codecs.
 const codecOutput = "codec_gen.go"

@@ -10,6 +10,8 @@ import (
 // declaration, from 0 (CIP-11 §12.6).
 var mapped = []string{
 	"RateCard", "Capabilities",
+	"Freshness", "ResourceBounds", "Verification", "Callback", "JobSpec",
+	"ResultSchema", "Snapshot", "FreshnessReference", "Extraction", "Similarity", "JobTerms",
 }
 
 // union is an interface whose values are maps. Key 0 is the number of one of the structs,
@@ -21,15 +23,27 @@ type union struct {
 	limit   string // most bytes of a value; "" for no bound of its own
 }
 
-var unions []union
+var unions = []union{
+	{"JobType", "JobKind", []string{"LLMJob", "HTTPJob", "MCPJob", "CustomJob", "ChainRootJob", "AgentJob"}, ""},
+	{"VerifierCheck", "CheckKind", []string{
+		"MajorityCheck", "SchemaCheck", "FieldsCheck", "ToleranceCheck", "RangeCheck", "CustomCheck", "TXTCheck", "CNAMECheck",
+	}, "MaxCheckBytes"},
+	{"NamedCheck", "NamedKind", []string{
+		"ExactMatchCheck", "SupermajorityCheck", "SetCheck", "ContainsAllCheck", "ContainsNoneCheck", "RegexCheck",
+		"LengthCheck", "SimilarityCheck", "PromptLeakCheck", "EntropyCheck",
+	}, "MaxCheckBytes"},
+	{"ObjectiveCheck", "ObjectiveKind", []string{
+		"SchemaObjective", "MinLengthObjective", "EntropyObjective", "PromptLeakObjective", "ModelObjective",
+	}, ""},
+}
 
 // ordered lists the structs that are what an instruction asks for: the array of its
 // opcode, a constant named Op and the struct's name, and the fields.
-var ordered []string
+var ordered = []string{}
 
 // written lists the types whose codec is written by hand: a method appendTo, and a
 // function read and the type's name that takes a limit.
-var written []string
+var written = []string{"TextMap", "JSONValue"}
 
 // keyed returns the fields of a struct that is a map. Errors name them as the
 // specification does.
