@@ -562,6 +562,36 @@ func (x *VolumeAttachment) readFrom(r *cbor.Reader) error {
 	return nil
 }
 
+func (x *ResultDetail) appendTo(dst []byte) []byte {
+	dst = cbor.AppendArray(dst, 3)
+	dst = cbor.AppendUint(dst, uint64(x.Done))
+	dst = cbor.AppendUint(dst, uint64(x.Total))
+	dst = cbor.AppendText(dst, x.Text)
+	return dst
+}
+
+func (x *ResultDetail) readFrom(r *cbor.Reader) error {
+	if err := r.ArrayOf(3); err != nil {
+		return &FieldError{Object: "ResultDetail", Err: err}
+	}
+	if v, err := readUintTo(r, 1<<32-1); err != nil {
+		return &FieldError{Object: "ResultDetail", Field: "done", Err: err}
+	} else {
+		x.Done = uint32(v)
+	}
+	if v, err := readUintTo(r, 1<<32-1); err != nil {
+		return &FieldError{Object: "ResultDetail", Field: "total", Err: err}
+	} else {
+		x.Total = uint32(v)
+	}
+	if v, err := r.Text(MaxDetailBytes); err != nil {
+		return &FieldError{Object: "ResultDetail", Field: "text", Err: err}
+	} else {
+		x.Text = v
+	}
+	return x.check()
+}
+
 // Kind returns 0, the value of key 0.
 func (*LLMJob) Kind() JobKind { return 0 }
 
@@ -3114,6 +3144,288 @@ func (x *JobTerms) readFrom(r *cbor.Reader) error {
 	}
 	if err := r.EndIntMap(&m); err != nil {
 		return &FieldError{Object: "JobTerms", Err: err}
+	}
+	return x.check()
+}
+
+func (x *RunnerUsage) appendTo(dst []byte) []byte {
+	dst = cbor.AppendMap(dst, 5)
+	dst = cbor.AppendUint(dst, 0)
+	dst = cbor.AppendUint(dst, uint64(x.InputTokens))
+	dst = cbor.AppendUint(dst, 1)
+	dst = cbor.AppendUint(dst, uint64(x.OutputTokens))
+	dst = cbor.AppendUint(dst, 2)
+	dst = cbor.AppendUint(dst, uint64(x.WallMillis))
+	dst = cbor.AppendUint(dst, 3)
+	dst = cbor.AppendUint(dst, uint64(x.MemoryMB))
+	dst = cbor.AppendUint(dst, 4)
+	dst = cbor.AppendUint(dst, uint64(x.Requests))
+	return dst
+}
+
+func (x *RunnerUsage) readFrom(r *cbor.Reader) error {
+	m, err := r.IntMap()
+	if err != nil {
+		return &FieldError{Object: "RunnerUsage", Err: err}
+	}
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "RunnerUsage", Field: "input_tokens", Err: err}
+	}
+	if v, err := readUintTo(r, 1<<32-1); err != nil {
+		return &FieldError{Object: "RunnerUsage", Field: "input_tokens", Err: err}
+	} else {
+		x.InputTokens = uint32(v)
+	}
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "RunnerUsage", Field: "output_tokens", Err: err}
+	}
+	if v, err := readUintTo(r, 1<<32-1); err != nil {
+		return &FieldError{Object: "RunnerUsage", Field: "output_tokens", Err: err}
+	} else {
+		x.OutputTokens = uint32(v)
+	}
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "RunnerUsage", Field: "wall_ms", Err: err}
+	}
+	if v, err := readUintTo(r, 1<<32-1); err != nil {
+		return &FieldError{Object: "RunnerUsage", Field: "wall_ms", Err: err}
+	} else {
+		x.WallMillis = uint32(v)
+	}
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "RunnerUsage", Field: "memory_mb", Err: err}
+	}
+	if v, err := readUintTo(r, 1<<32-1); err != nil {
+		return &FieldError{Object: "RunnerUsage", Field: "memory_mb", Err: err}
+	} else {
+		x.MemoryMB = uint32(v)
+	}
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "RunnerUsage", Field: "requests", Err: err}
+	}
+	if v, err := readUintTo(r, 1<<32-1); err != nil {
+		return &FieldError{Object: "RunnerUsage", Field: "requests", Err: err}
+	} else {
+		x.Requests = uint32(v)
+	}
+	if err := r.EndIntMap(&m); err != nil {
+		return &FieldError{Object: "RunnerUsage", Err: err}
+	}
+	return nil
+}
+
+func (x *ResultSource) appendTo(dst []byte) []byte {
+	dst = cbor.AppendMap(dst, 6)
+	dst = cbor.AppendUint(dst, 0)
+	dst = cbor.AppendText(dst, x.URL)
+	dst = cbor.AppendUint(dst, 1)
+	dst = cbor.AppendUint(dst, uint64(x.Status))
+	dst = cbor.AppendUint(dst, 2)
+	dst = cbor.AppendBytes(dst, x.ResponseHash[:])
+	dst = cbor.AppendUint(dst, 3)
+	dst = cbor.AppendBytes(dst, x.TLSFingerprint[:])
+	dst = cbor.AppendUint(dst, 4)
+	dst = x.Headers.appendTo(dst)
+	dst = cbor.AppendUint(dst, 5)
+	dst = cbor.AppendUint(dst, uint64(x.DataTimestampMillis))
+	return dst
+}
+
+func (x *ResultSource) readFrom(r *cbor.Reader) error {
+	m, err := r.IntMap()
+	if err != nil {
+		return &FieldError{Object: "ResultSource", Err: err}
+	}
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "ResultSource", Field: "url", Err: err}
+	}
+	if v, err := r.Text(MaxURLBytes); err != nil {
+		return &FieldError{Object: "ResultSource", Field: "url", Err: err}
+	} else {
+		x.URL = v
+	}
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "ResultSource", Field: "status", Err: err}
+	}
+	if v, err := readUintTo(r, 1<<16-1); err != nil {
+		return &FieldError{Object: "ResultSource", Field: "status", Err: err}
+	} else {
+		x.Status = uint16(v)
+	}
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "ResultSource", Field: "response_hash", Err: err}
+	}
+	if err := r.BytesInto(x.ResponseHash[:]); err != nil {
+		return &FieldError{Object: "ResultSource", Field: "response_hash", Err: err}
+	}
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "ResultSource", Field: "tls_fingerprint", Err: err}
+	}
+	if err := r.BytesInto(x.TLSFingerprint[:]); err != nil {
+		return &FieldError{Object: "ResultSource", Field: "tls_fingerprint", Err: err}
+	}
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "ResultSource", Field: "headers", Err: err}
+	}
+	if v, err := readTextMap(r, MaxSourceHeaders); err != nil {
+		return &FieldError{Object: "ResultSource", Field: "headers", Err: err}
+	} else {
+		x.Headers = v
+	}
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "ResultSource", Field: "data_timestamp_ms", Err: err}
+	}
+	if v, err := r.Uint(); err != nil {
+		return &FieldError{Object: "ResultSource", Field: "data_timestamp_ms", Err: err}
+	} else {
+		x.DataTimestampMillis = uint64(v)
+	}
+	if err := r.EndIntMap(&m); err != nil {
+		return &FieldError{Object: "ResultSource", Err: err}
+	}
+	return nil
+}
+
+func (x *RunnerResult) appendTo(dst []byte) []byte {
+	dst = cbor.AppendMap(dst, 10)
+	dst = cbor.AppendUint(dst, 0)
+	dst = cbor.AppendUint(dst, uint64(x.Version))
+	dst = cbor.AppendUint(dst, 1)
+	dst = cbor.AppendUint(dst, uint64(x.Attempt))
+	dst = cbor.AppendUint(dst, 2)
+	dst = cbor.AppendUint(dst, uint64(x.Outcome))
+	dst = cbor.AppendUint(dst, 3)
+	dst = cbor.AppendBytes(dst, x.Data)
+	dst = cbor.AppendUint(dst, 4)
+	dst = x.Usage.appendTo(dst)
+	dst = cbor.AppendUint(dst, 5)
+	dst = cbor.AppendUint(dst, uint64(x.TimestampMillis))
+	dst = cbor.AppendUint(dst, 6)
+	if x.TEE == nil {
+		dst = cbor.AppendNull(dst)
+	} else {
+		dst = cbor.AppendBytes(dst, x.TEE)
+	}
+	dst = cbor.AppendUint(dst, 7)
+	if x.Source == nil {
+		dst = cbor.AppendNull(dst)
+	} else {
+		dst = x.Source.appendTo(dst)
+	}
+	dst = cbor.AppendUint(dst, 8)
+	if x.Embedding == nil {
+		dst = cbor.AppendNull(dst)
+	} else {
+		dst = cbor.AppendBytes(dst, x.Embedding)
+	}
+	dst = cbor.AppendUint(dst, 9)
+	if x.Detail == nil {
+		dst = cbor.AppendNull(dst)
+	} else {
+		dst = x.Detail.appendTo(dst)
+	}
+	return dst
+}
+
+func (x *RunnerResult) readFrom(r *cbor.Reader) error {
+	m, err := r.IntMap()
+	if err != nil {
+		return &FieldError{Object: "RunnerResult", Err: err}
+	}
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "RunnerResult", Field: "version", Err: err}
+	}
+	if v, err := readUintIn(r, RunnerResultVersion, RunnerResultVersion); err != nil {
+		return &FieldError{Object: "RunnerResult", Field: "version", Err: err}
+	} else {
+		x.Version = uint8(v)
+	}
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "RunnerResult", Field: "attempt", Err: err}
+	}
+	if v, err := readUintTo(r, 1<<8-1); err != nil {
+		return &FieldError{Object: "RunnerResult", Field: "attempt", Err: err}
+	} else {
+		x.Attempt = uint8(v)
+	}
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "RunnerResult", Field: "outcome", Err: err}
+	}
+	if v, err := readUintTo(r, uint64(OutcomeExternalFault)); err != nil {
+		return &FieldError{Object: "RunnerResult", Field: "outcome", Err: err}
+	} else {
+		x.Outcome = Outcome(v)
+	}
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "RunnerResult", Field: "data", Err: err}
+	}
+	if v, err := r.Bytes(MaxReturnBytes); err != nil {
+		return &FieldError{Object: "RunnerResult", Field: "data", Err: err}
+	} else {
+		x.Data = v
+	}
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "RunnerResult", Field: "usage", Err: err}
+	}
+	if err := x.Usage.readFrom(r); err != nil {
+		return &FieldError{Object: "RunnerResult", Field: "usage", Err: err}
+	}
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "RunnerResult", Field: "timestamp_ms", Err: err}
+	}
+	if v, err := r.Uint(); err != nil {
+		return &FieldError{Object: "RunnerResult", Field: "timestamp_ms", Err: err}
+	} else {
+		x.TimestampMillis = uint64(v)
+	}
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "RunnerResult", Field: "tee", Err: err}
+	}
+	if !r.Null() {
+		if v, err := r.Bytes(MaxTEEBytes); err != nil {
+			return &FieldError{Object: "RunnerResult", Field: "tee", Err: err}
+		} else {
+			x.TEE = v
+		}
+	}
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "RunnerResult", Field: "source", Err: err}
+	}
+	if r.Null() {
+		x.Source = nil
+	} else {
+		if x.Source == nil {
+			x.Source = new(ResultSource)
+		}
+		if err := x.Source.readFrom(r); err != nil {
+			return &FieldError{Object: "RunnerResult", Field: "source", Err: err}
+		}
+	}
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "RunnerResult", Field: "embedding", Err: err}
+	}
+	if !r.Null() {
+		if v, err := r.Bytes(MaxEmbeddingBytes); err != nil {
+			return &FieldError{Object: "RunnerResult", Field: "embedding", Err: err}
+		} else {
+			x.Embedding = v
+		}
+	}
+	if err := r.IntKey(&m); err != nil {
+		return &FieldError{Object: "RunnerResult", Field: "detail", Err: err}
+	}
+	if r.Null() {
+		x.Detail = nil
+	} else {
+		if x.Detail == nil {
+			x.Detail = new(ResultDetail)
+		}
+		if err := x.Detail.readFrom(r); err != nil {
+			return &FieldError{Object: "RunnerResult", Field: "detail", Err: err}
+		}
+	}
+	if err := r.EndIntMap(&m); err != nil {
+		return &FieldError{Object: "RunnerResult", Err: err}
 	}
 	return x.check()
 }

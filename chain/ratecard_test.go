@@ -9,7 +9,7 @@ import (
 )
 
 // forms are all of the market.
-func forms() []form { return slices.Concat(offerForms(), specForms(), termsForms()) }
+func forms() []form { return slices.Concat(offerForms(), specForms(), termsForms(), resultForms()) }
 
 func pinRateCard() *RateCard {
 	return &RateCard{

@@ -40,7 +40,7 @@ import (
 )
 
 // encoded lists the structs that get a codec, each after those it contains.
-var encoded = []string{"AccessEntry", "TxSignature", "Tx", "FeePair", "Usage", "Header", "Event", "Delivery", "Receipt", "ConsumedSeed", "VolumeAttachment"}
+var encoded = []string{"AccessEntry", "TxSignature", "Tx", "FeePair", "Usage", "Header", "Event", "Delivery", "Receipt", "ConsumedSeed"}
 
 // codecOutput is the file with the codecs.
 const codecOutput = "codec_gen.go"
@@ -77,7 +77,12 @@ func generate(dir string) ([]byte, error) {
 	g.line("")
 	g.line(`import "github.com/cowboy-foundation/cowboy/chain/cbor"`)
 	for _, name := range encoded {
-		if err := g.structCodec(name); err != nil {
+		if err := g.structCodec(name, g.fields); err != nil {
+			return nil, err
+		}
+	}
+	for _, name := range rows {
+		if err := g.structCodec(name, g.keyed); err != nil {
 			return nil, err
 		}
 	}
@@ -207,8 +212,9 @@ func (g *generator) fields(name string) (fields []field, err error) {
 	return fields, nil
 }
 
-func (g *generator) structCodec(name string) error {
-	fields, err := g.fields(name)
+// structCodec writes the codec of a struct that is an array.
+func (g *generator) structCodec(name string, of func(string) ([]field, error)) error {
+	fields, err := of(name)
 	if err != nil {
 		return err
 	}

@@ -12,7 +12,11 @@ var mapped = []string{
 	"RateCard", "Capabilities",
 	"Freshness", "ResourceBounds", "Verification", "Callback", "JobSpec",
 	"ResultSchema", "Snapshot", "FreshnessReference", "Extraction", "Similarity", "JobTerms",
+	"RunnerUsage", "ResultSource", "RunnerResult",
 }
+
+// rows lists the structs of the market that are arrays.
+var rows = []string{"VolumeAttachment", "ResultDetail"}
 
 // union is an interface whose values are maps. Key 0 is the number of one of the structs,
 // whose fields have the keys from 1.
@@ -45,7 +49,7 @@ var ordered = []string{}
 // function read and the type's name that takes a limit.
 var written = []string{"TextMap", "JSONValue"}
 
-// keyed returns the fields of a struct that is a map. Errors name them as the
+// keyed returns the fields of a struct of the market. Errors name them as the
 // specification does.
 func (g *generator) keyed(name string) ([]field, error) {
 	fields, err := g.fields(name)
