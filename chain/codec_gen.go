@@ -592,6 +592,32 @@ func (x *ResultDetail) readFrom(r *cbor.Reader) error {
 	return x.check()
 }
 
+func (x *Reveal) appendTo(dst []byte) []byte {
+	dst = cbor.AppendArray(dst, 3)
+	dst = cbor.AppendBytes(dst, x.Runner[:])
+	dst = cbor.AppendBytes(dst, x.Result)
+	dst = cbor.AppendBytes(dst, x.RunnerSig[:])
+	return dst
+}
+
+func (x *Reveal) readFrom(r *cbor.Reader) error {
+	if err := r.ArrayOf(3); err != nil {
+		return &FieldError{Object: "Reveal", Err: err}
+	}
+	if err := r.BytesInto(x.Runner[:]); err != nil {
+		return &FieldError{Object: "Reveal", Field: "runner", Err: err}
+	}
+	if v, err := r.Bytes(MaxResultBytes); err != nil {
+		return &FieldError{Object: "Reveal", Field: "result", Err: err}
+	} else {
+		x.Result = v
+	}
+	if err := r.BytesInto(x.RunnerSig[:]); err != nil {
+		return &FieldError{Object: "Reveal", Field: "runner_sig", Err: err}
+	}
+	return nil
+}
+
 // Kind returns 0, the value of key 0.
 func (*LLMJob) Kind() JobKind { return 0 }
 
@@ -3426,6 +3452,366 @@ func (x *RunnerResult) readFrom(r *cbor.Reader) error {
 	}
 	if err := r.EndIntMap(&m); err != nil {
 		return &FieldError{Object: "RunnerResult", Err: err}
+	}
+	return x.check()
+}
+
+// Opcode returns [OpRunnerRegister].
+func (*RunnerRegister) Opcode() uint64 { return OpRunnerRegister }
+
+func (x *RunnerRegister) appendTo(dst []byte) []byte {
+	dst = cbor.AppendArray(dst, 6)
+	dst = cbor.AppendUint(dst, OpRunnerRegister)
+	dst = cbor.AppendUint(dst, uint64(x.MaxJobValue))
+	dst = x.RateCard.appendTo(dst)
+	dst = x.Capabilities.appendTo(dst)
+	if x.Attestation == nil {
+		dst = cbor.AppendNull(dst)
+	} else {
+		dst = x.Attestation.appendTo(dst)
+	}
+	dst = cbor.AppendText(dst, x.Endpoint)
+	return dst
+}
+
+func (x *RunnerRegister) readFrom(r *cbor.Reader) error {
+	if v, err := r.Uint(); err != nil {
+		return &FieldError{Object: "RunnerRegister", Field: "max_job_value", Err: err}
+	} else {
+		x.MaxJobValue = Wei(v)
+	}
+	if err := x.RateCard.readFrom(r); err != nil {
+		return &FieldError{Object: "RunnerRegister", Field: "rate_card", Err: err}
+	}
+	if err := x.Capabilities.readFrom(r); err != nil {
+		return &FieldError{Object: "RunnerRegister", Field: "capabilities", Err: err}
+	}
+	if r.Null() {
+		x.Attestation = nil
+	} else {
+		if x.Attestation == nil {
+			x.Attestation = new(RunnerAttestation)
+		}
+		if err := x.Attestation.readFrom(r); err != nil {
+			return &FieldError{Object: "RunnerRegister", Field: "attestation", Err: err}
+		}
+	}
+	if v, err := r.Text(MaxEndpointBytes); err != nil {
+		return &FieldError{Object: "RunnerRegister", Field: "endpoint", Err: err}
+	} else {
+		x.Endpoint = v
+	}
+	return x.check()
+}
+
+// Opcode returns [OpRunnerHeartbeat].
+func (*RunnerHeartbeat) Opcode() uint64 { return OpRunnerHeartbeat }
+
+func (*RunnerHeartbeat) appendTo(dst []byte) []byte {
+	dst = cbor.AppendArray(dst, 1)
+	dst = cbor.AppendUint(dst, OpRunnerHeartbeat)
+	return dst
+}
+
+func (*RunnerHeartbeat) readFrom(*cbor.Reader) error { return nil }
+
+// Opcode returns [OpRunnerUpdate].
+func (*RunnerUpdate) Opcode() uint64 { return OpRunnerUpdate }
+
+func (x *RunnerUpdate) appendTo(dst []byte) []byte {
+	dst = cbor.AppendArray(dst, 6)
+	dst = cbor.AppendUint(dst, OpRunnerUpdate)
+	if x.MaxJobValue == nil {
+		dst = cbor.AppendNull(dst)
+	} else {
+		dst = cbor.AppendUint(dst, uint64(*x.MaxJobValue))
+	}
+	if x.RateCard == nil {
+		dst = cbor.AppendNull(dst)
+	} else {
+		dst = x.RateCard.appendTo(dst)
+	}
+	if x.Capabilities == nil {
+		dst = cbor.AppendNull(dst)
+	} else {
+		dst = x.Capabilities.appendTo(dst)
+	}
+	if x.Attestation == nil {
+		dst = cbor.AppendNull(dst)
+	} else {
+		dst = x.Attestation.appendTo(dst)
+	}
+	if x.Endpoint == nil {
+		dst = cbor.AppendNull(dst)
+	} else {
+		dst = cbor.AppendText(dst, *x.Endpoint)
+	}
+	return dst
+}
+
+func (x *RunnerUpdate) readFrom(r *cbor.Reader) error {
+	if r.Null() {
+		x.MaxJobValue = nil
+	} else {
+		if x.MaxJobValue == nil {
+			x.MaxJobValue = new(Wei)
+		}
+		if v, err := r.Uint(); err != nil {
+			return &FieldError{Object: "RunnerUpdate", Field: "max_job_value", Err: err}
+		} else {
+			*x.MaxJobValue = Wei(v)
+		}
+	}
+	if r.Null() {
+		x.RateCard = nil
+	} else {
+		if x.RateCard == nil {
+			x.RateCard = new(RateCard)
+		}
+		if err := x.RateCard.readFrom(r); err != nil {
+			return &FieldError{Object: "RunnerUpdate", Field: "rate_card", Err: err}
+		}
+	}
+	if r.Null() {
+		x.Capabilities = nil
+	} else {
+		if x.Capabilities == nil {
+			x.Capabilities = new(Capabilities)
+		}
+		if err := x.Capabilities.readFrom(r); err != nil {
+			return &FieldError{Object: "RunnerUpdate", Field: "capabilities", Err: err}
+		}
+	}
+	if r.Null() {
+		x.Attestation = nil
+	} else {
+		if x.Attestation == nil {
+			x.Attestation = new(RunnerAttestation)
+		}
+		if err := x.Attestation.readFrom(r); err != nil {
+			return &FieldError{Object: "RunnerUpdate", Field: "attestation", Err: err}
+		}
+	}
+	if r.Null() {
+		x.Endpoint = nil
+	} else {
+		if x.Endpoint == nil {
+			x.Endpoint = new(string)
+		}
+		if v, err := r.Text(MaxEndpointBytes); err != nil {
+			return &FieldError{Object: "RunnerUpdate", Field: "endpoint", Err: err}
+		} else {
+			*x.Endpoint = v
+		}
+	}
+	return x.check()
+}
+
+// Opcode returns [OpRunnerDeregister].
+func (*RunnerDeregister) Opcode() uint64 { return OpRunnerDeregister }
+
+func (*RunnerDeregister) appendTo(dst []byte) []byte {
+	dst = cbor.AppendArray(dst, 1)
+	dst = cbor.AppendUint(dst, OpRunnerDeregister)
+	return dst
+}
+
+func (*RunnerDeregister) readFrom(*cbor.Reader) error { return nil }
+
+// Opcode returns [OpRunnerUnstake].
+func (*RunnerUnstake) Opcode() uint64 { return OpRunnerUnstake }
+
+func (x *RunnerUnstake) appendTo(dst []byte) []byte {
+	dst = cbor.AppendArray(dst, 2)
+	dst = cbor.AppendUint(dst, OpRunnerUnstake)
+	dst = cbor.AppendUint(dst, uint64(x.Amount))
+	return dst
+}
+
+func (x *RunnerUnstake) readFrom(r *cbor.Reader) error {
+	if v, err := readUintIn(r, 1, 1<<64-1); err != nil {
+		return &FieldError{Object: "RunnerUnstake", Field: "amount", Err: err}
+	} else {
+		x.Amount = Wei(v)
+	}
+	return nil
+}
+
+// Opcode returns [OpRunnerWithdraw].
+func (*RunnerWithdraw) Opcode() uint64 { return OpRunnerWithdraw }
+
+func (*RunnerWithdraw) appendTo(dst []byte) []byte {
+	dst = cbor.AppendArray(dst, 1)
+	dst = cbor.AppendUint(dst, OpRunnerWithdraw)
+	return dst
+}
+
+func (*RunnerWithdraw) readFrom(*cbor.Reader) error { return nil }
+
+// Opcode returns [OpRunnerPause].
+func (*RunnerPause) Opcode() uint64 { return OpRunnerPause }
+
+func (x *RunnerPause) appendTo(dst []byte) []byte {
+	dst = cbor.AppendArray(dst, 2)
+	dst = cbor.AppendUint(dst, OpRunnerPause)
+	dst = cbor.AppendBool(dst, x.Paused)
+	return dst
+}
+
+func (x *RunnerPause) readFrom(r *cbor.Reader) error {
+	if v, err := r.Bool(); err != nil {
+		return &FieldError{Object: "RunnerPause", Field: "paused", Err: err}
+	} else {
+		x.Paused = v
+	}
+	return nil
+}
+
+// Opcode returns [OpRunnerAttest].
+func (*RunnerAttest) Opcode() uint64 { return OpRunnerAttest }
+
+func (x *RunnerAttest) appendTo(dst []byte) []byte {
+	dst = cbor.AppendArray(dst, 2)
+	dst = cbor.AppendUint(dst, OpRunnerAttest)
+	dst = x.Attestation.appendTo(dst)
+	return dst
+}
+
+func (x *RunnerAttest) readFrom(r *cbor.Reader) error {
+	if err := x.Attestation.readFrom(r); err != nil {
+		return &FieldError{Object: "RunnerAttest", Field: "attestation", Err: err}
+	}
+	return nil
+}
+
+// Opcode returns [OpRunnerReturn].
+func (*RunnerReturn) Opcode() uint64 { return OpRunnerReturn }
+
+func (*RunnerReturn) appendTo(dst []byte) []byte {
+	dst = cbor.AppendArray(dst, 1)
+	dst = cbor.AppendUint(dst, OpRunnerReturn)
+	return dst
+}
+
+func (*RunnerReturn) readFrom(*cbor.Reader) error { return nil }
+
+// Opcode returns [OpJobSubmit].
+func (*JobSubmit) Opcode() uint64 { return OpJobSubmit }
+
+func (x *JobSubmit) appendTo(dst []byte) []byte {
+	dst = cbor.AppendArray(dst, 3)
+	dst = cbor.AppendUint(dst, OpJobSubmit)
+	dst = x.Spec.appendTo(dst)
+	dst = x.Terms.appendTo(dst)
+	return dst
+}
+
+func (x *JobSubmit) readFrom(r *cbor.Reader) error {
+	start := r.Offset()
+	if err := x.Spec.readFrom(r); err != nil {
+		return &FieldError{Object: "JobSubmit", Field: "spec", Err: err}
+	}
+	if err := x.Terms.readFrom(r); err != nil {
+		return &FieldError{Object: "JobSubmit", Field: "terms", Err: err}
+	}
+	if r.Offset()-start > MaxJobBytes {
+		return &FieldError{Object: "JobSubmit", Err: cbor.ErrTooLong}
+	}
+	return nil
+}
+
+// Opcode returns [OpJobCancel].
+func (*JobCancel) Opcode() uint64 { return OpJobCancel }
+
+func (x *JobCancel) appendTo(dst []byte) []byte {
+	dst = cbor.AppendArray(dst, 2)
+	dst = cbor.AppendUint(dst, OpJobCancel)
+	dst = cbor.AppendBytes(dst, x.JobID[:])
+	return dst
+}
+
+func (x *JobCancel) readFrom(r *cbor.Reader) error {
+	if err := r.BytesInto(x.JobID[:]); err != nil {
+		return &FieldError{Object: "JobCancel", Field: "job_id", Err: err}
+	}
+	return nil
+}
+
+// Opcode returns [OpResultCommit].
+func (*ResultCommit) Opcode() uint64 { return OpResultCommit }
+
+func (x *ResultCommit) appendTo(dst []byte) []byte {
+	dst = cbor.AppendArray(dst, 3)
+	dst = cbor.AppendUint(dst, OpResultCommit)
+	dst = cbor.AppendBytes(dst, x.JobID[:])
+	dst = cbor.AppendBytes(dst, x.Commitment[:])
+	return dst
+}
+
+func (x *ResultCommit) readFrom(r *cbor.Reader) error {
+	if err := r.BytesInto(x.JobID[:]); err != nil {
+		return &FieldError{Object: "ResultCommit", Field: "job_id", Err: err}
+	}
+	if err := r.BytesInto(x.Commitment[:]); err != nil {
+		return &FieldError{Object: "ResultCommit", Field: "commitment", Err: err}
+	}
+	return nil
+}
+
+// Opcode returns [OpResultReveal].
+func (*ResultReveal) Opcode() uint64 { return OpResultReveal }
+
+func (x *ResultReveal) appendTo(dst []byte) []byte {
+	dst = cbor.AppendArray(dst, 4)
+	dst = cbor.AppendUint(dst, OpResultReveal)
+	dst = cbor.AppendBytes(dst, x.JobID[:])
+	dst = cbor.AppendBytes(dst, x.Result)
+	dst = cbor.AppendBytes(dst, x.RunnerSig[:])
+	return dst
+}
+
+func (x *ResultReveal) readFrom(r *cbor.Reader) error {
+	if err := r.BytesInto(x.JobID[:]); err != nil {
+		return &FieldError{Object: "ResultReveal", Field: "job_id", Err: err}
+	}
+	if v, err := r.Bytes(MaxResultBytes); err != nil {
+		return &FieldError{Object: "ResultReveal", Field: "result", Err: err}
+	} else {
+		x.Result = v
+	}
+	if err := r.BytesInto(x.RunnerSig[:]); err != nil {
+		return &FieldError{Object: "ResultReveal", Field: "runner_sig", Err: err}
+	}
+	return nil
+}
+
+// Opcode returns [OpResultSubmit].
+func (*ResultSubmit) Opcode() uint64 { return OpResultSubmit }
+
+func (x *ResultSubmit) appendTo(dst []byte) []byte {
+	dst = cbor.AppendArray(dst, 3)
+	dst = cbor.AppendUint(dst, OpResultSubmit)
+	dst = cbor.AppendBytes(dst, x.JobID[:])
+	dst = cbor.AppendArray(dst, len(x.Reveals))
+	for i := range x.Reveals {
+		dst = x.Reveals[i].appendTo(dst)
+	}
+	return dst
+}
+
+func (x *ResultSubmit) readFrom(r *cbor.Reader) error {
+	if err := r.BytesInto(x.JobID[:]); err != nil {
+		return &FieldError{Object: "ResultSubmit", Field: "job_id", Err: err}
+	}
+	if n, err := r.Array(MaxReveals); err != nil {
+		return &FieldError{Object: "ResultSubmit", Field: "reveals", Err: err}
+	} else if n > 0 {
+		x.Reveals = make([]Reveal, n)
+	}
+	for i := range x.Reveals {
+		if err := x.Reveals[i].readFrom(r); err != nil {
+			return &FieldError{Object: "ResultSubmit", Field: "reveals", Err: err}
+		}
 	}
 	return x.check()
 }

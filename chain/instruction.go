@@ -30,16 +30,17 @@ type SenderRule uint8
 
 const (
 	SenderAnyone         SenderRule = iota
-	SenderRunner                    // a registered runner
+	SenderRunner                    // a registered runner, or one that was
 	SenderAssignedRunner            // a runner assigned to the job it names
 	SenderValidator                 // a validator's reward account
 	SenderCandidate                 // who attaches at least the minimum validator stake
 	SenderGovernance                // a member of the governance multisig
+	SenderReleaser                  // who sends shares of secrets for a validator
 )
 
 // String describes the rule for docs.
 func (r SenderRule) String() string {
-	names := [...]string{"anyone", "registered runner", "runner assigned to the job", "validator", "validator candidate with the minimum stake as value", "governance member"}
+	names := [...]string{"anyone", "registered runner", "runner assigned to the job", "validator", "validator candidate with the minimum stake as value", "governance member", "releaser of a validator"}
 	if int(r) < len(names) {
 		return names[r]
 	}

@@ -106,7 +106,7 @@ func TestCodeTurnsTransferIntoMessage(t *testing.T) {
 
 func TestInstructionTableIsSound(t *testing.T) {
 	names, opcodes := map[string]bool{}, map[uint64]bool{}
-	runnerLane := "runner_heartbeat presence_certificate result_commit result_reveal result_submit"
+	runnerLane := "runner_heartbeat presence_certificate result_commit result_reveal result_submit secret_request"
 	for _, s := range InstructionTable() {
 		if s.Name == "" || names[s.Name] {
 			t.Errorf("name %q is missing or used twice", s.Name)
@@ -128,7 +128,7 @@ func TestInstructionTableIsSound(t *testing.T) {
 		if inRunner := strings.Contains(runnerLane, s.Name) || s.Rehearsal; inRunner != (s.Lane == LaneRunner) {
 			t.Errorf("%s is in the %s lane (resolution 11.43)", s.Name, s.Lane)
 		}
-		if inSystem := s.To == AddrStaking || s.To == AddrGovernance; inSystem != (s.Lane == LaneSystem) {
+		if inSystem := s.To == AddrStaking || s.To == AddrGovernance || s.Opcode == OpSecretRelease || s.Opcode == OpHolderSet; inSystem != (s.Lane == LaneSystem) {
 			t.Errorf("%s is in the %s lane (resolution 11.43)", s.Name, s.Lane)
 		}
 		if (s.Lane == LaneRunner || s.Lane == LaneSystem) && s.Sender == SenderAnyone && !s.Rehearsal {

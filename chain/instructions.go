@@ -6,9 +6,9 @@ import "slices"
 // wants every (to, opcode) in one place. docs/transactions.md is generated from
 // it.
 //
-// The numbers 10-20, 30-35, 41, 43 and 45-50 are those of the public tables
-// (CIP-2 §7.2, CIP-20 and the deployed node); 1-9 and 90-101 are ours. No number
-// is used at two addresses, so a log line with an opcode is unambiguous.
+// The numbers 10-20, 30-35, 41, 43, 45-50, 60 and 68-72 are those of the public tables
+// (CIP-2 §7.2, CIP-20 and the deployed node); 1-9, 21-29, 61 and 90-110 are ours. No
+// number is used at two addresses, so a log line with an opcode is unambiguous.
 
 // transferSpec, deploySpec and messageSpec are the rows that have no opcode.
 var (
@@ -61,6 +61,42 @@ const (
 // lane while no runners are registered (ADR 47).
 const OpRunnerRehearsal = 101
 
+// Opcodes at [AddrRunnerRegistry].
+const (
+	OpRunnerRegister   = 1
+	OpRunnerHeartbeat  = 2
+	OpRunnerUpdate     = 3
+	OpRunnerDeregister = 4
+	OpRunnerUnstake    = 21
+	OpRunnerWithdraw   = 22
+	OpRunnerPause      = 23
+	OpRunnerAttest     = 24
+	OpRunnerReturn     = 25
+	OpModelPublish     = 28
+	OpModelWithdraw    = 29
+)
+
+// Opcodes at [AddrJobDispatcher] and [AddrResultVerifier].
+const (
+	OpJobSubmit    = 5
+	OpJobCancel    = 6
+	OpResultCommit = 7
+	OpResultReveal = 8
+	OpResultSubmit = 9
+	OpChallenge    = 26
+)
+
+// Opcodes at [AddrSecrets] and [AddrTEEVerifier].
+const (
+	OpTEERegister   = 60
+	OpTEEDrop       = 61
+	OpSecretStore   = 68
+	OpSecretDelete  = 69
+	OpSecretRequest = 70
+	OpSecretRelease = 71
+	OpHolderSet     = 72
+)
+
 // The opcodes at [AddrActors] that give an actor money and other source.
 const (
 	OpActorFund    = 41
@@ -96,21 +132,40 @@ const (
 // systemInstructions holds the rows with an opcode, by address and opcode.
 var systemInstructions = []InstructionSpec{
 	// Runner Registry (CIP-2 §4, CIP-11 §8.3).
-	system(AddrRunnerRegistry, 1, "runner_register").args(Arg{"max_job_value", ArgUint, false}, Arg{"rate_card", ArgMap, false}, Arg{"capabilities", ArgMap, false}, Arg{"entitlements", ArgMap, false}, Arg{"endpoint", ArgText, false}).note("the value is the stake"),
-	system(AddrRunnerRegistry, 2, "runner_heartbeat").in(LaneRunner, SenderRunner).costs(CostHeartbeat),
-	system(AddrRunnerRegistry, 3, "runner_update").in(LaneUser, SenderRunner).args(Arg{"rate_card", ArgMap, false}, Arg{"capabilities", ArgMap, false}, Arg{"entitlements", ArgMap, false}, Arg{"endpoint", ArgText, false}).note("any value adds to the stake"),
-	system(AddrRunnerRegistry, 4, "runner_deregister").in(LaneUser, SenderRunner),
+	system(AddrRunnerRegistry, OpRunnerRegister, "runner_register").args(Arg{"max_job_value", ArgUint, false}, Arg{"rate_card", ArgMap, false}, Arg{"capabilities", ArgMap, false}, Arg{"attestation", ArgMap, true}, Arg{"endpoint", ArgText, false}).note("the value is the stake"),
+	system(AddrRunnerRegistry, OpRunnerHeartbeat, "runner_heartbeat").in(LaneRunner, SenderRunner).costs(CostHeartbeat),
+	system(AddrRunnerRegistry, OpRunnerUpdate, "runner_update").in(LaneUser, SenderRunner).args(Arg{"max_job_value", ArgUint, true}, Arg{"rate_card", ArgMap, true}, Arg{"capabilities", ArgMap, true}, Arg{"attestation", ArgMap, true}, Arg{"endpoint", ArgText, true}).note("null leaves what there is; any value adds to the stake"),
+	system(AddrRunnerRegistry, OpRunnerDeregister, "runner_deregister").in(LaneUser, SenderRunner).note("the stake begins to unbond"),
+	system(AddrRunnerRegistry, OpRunnerUnstake, "runner_unstake").in(LaneUser, SenderRunner).args(Arg{"amount", ArgUint, false}).note("begins to unbond"),
+	system(AddrRunnerRegistry, OpRunnerWithdraw, "runner_withdraw").in(LaneUser, SenderRunner).note("what has unbonded, of one that has left as well"),
+	system(AddrRunnerRegistry, OpRunnerPause, "runner_pause").in(LaneUser, SenderRunner).args(Arg{"paused", ArgBool, false}),
+	system(AddrRunnerRegistry, OpRunnerAttest, "runner_attest").in(LaneUser, SenderRunner).args(Arg{"attestation", ArgMap, false}),
+	system(AddrRunnerRegistry, OpRunnerReturn, "runner_return").in(LaneUser, SenderRunner).note("after a fall of its reputation below the minimum"),
+	system(AddrRunnerRegistry, OpModelPublish, "model_publish").args(Arg{"model_id", ArgHash, false}, Arg{"text", ArgText, false}).note("the value is the deposit"),
+	system(AddrRunnerRegistry, OpModelWithdraw, "model_withdraw").args(Arg{"model_id", ArgHash, false}),
 	system(AddrRunnerRegistry, 90, "presence_certificate").in(LaneRunner, SenderRunner).args(Arg{"runner", ArgAddress, false}, Arg{"height", ArgUint, false}, Arg{"receipts", ArgList, false}),
 	system(AddrRunnerRegistry, OpRunnerRehearsal, "runner_rehearsal").runs().rehearses().in(LaneRunner, SenderAnyone).args(Arg{"work", ArgUint, false}, Arg{"result", ArgBytes, false}).note("stands for the others of the lane until they run: hashes for so many cycles and keeps a record; invalid where runner.rehearsal_enabled is false"),
 
 	// Job Dispatcher (CIP-2 §3; resolution 11.5).
-	system(AddrJobDispatcher, 5, "job_submit").costs(CostJobSubmit).args(Arg{"spec", ArgMap, false}, Arg{"terms", ArgMap, false}).note("JobSpecV1 and JobTermsV1; the value is the escrow"),
-	system(AddrJobDispatcher, 6, "job_cancel").args(Arg{"job_id", ArgHash, false}),
+	system(AddrJobDispatcher, OpJobSubmit, "job_submit").costs(CostJobSubmit).args(Arg{"spec", ArgMap, false}, Arg{"terms", ArgMap, false}).note("JobSpecV1 and JobTermsV1; the value is the escrow"),
+	system(AddrJobDispatcher, OpJobCancel, "job_cancel").args(Arg{"job_id", ArgHash, false}).note("by the submitter, while no runner is assigned"),
 
 	// Result Verifier (CIP-2 §8; resolutions 11.1, 11.29).
-	system(AddrResultVerifier, 7, "result_commit").in(LaneRunner, SenderAssignedRunner).args(Arg{"job_id", ArgHash, false}, Arg{"commitment", ArgHash, false}),
-	system(AddrResultVerifier, 8, "result_reveal").in(LaneRunner, SenderAssignedRunner).args(Arg{"job_id", ArgHash, false}, Arg{"result", ArgBytes, false}, Arg{"runner_sig", ArgBytes, false}),
-	system(AddrResultVerifier, 9, "result_submit").in(LaneRunner, SenderAssignedRunner).args(Arg{"job_id", ArgHash, false}, Arg{"reveals", ArgList, false}).note("the aggregator's reveals of several runners"),
+	system(AddrResultVerifier, OpResultCommit, "result_commit").in(LaneRunner, SenderAssignedRunner).args(Arg{"job_id", ArgHash, false}, Arg{"commitment", ArgHash, false}),
+	system(AddrResultVerifier, OpResultReveal, "result_reveal").in(LaneRunner, SenderAssignedRunner).args(Arg{"job_id", ArgHash, false}, Arg{"result", ArgBytes, false}, Arg{"runner_sig", ArgBytes, false}).note("RunnerResultV1 and 65 bytes"),
+	system(AddrResultVerifier, OpResultSubmit, "result_submit").in(LaneRunner, SenderAssignedRunner).args(Arg{"job_id", ArgHash, false}, Arg{"reveals", ArgList, false}).note("[runner, result, runner_sig] of several runners, as the aggregator has them"),
+	system(AddrResultVerifier, OpChallenge, "challenge").args(Arg{"job_id", ArgHash, false}, Arg{"kind", ArgUint, false}, Arg{"evidence", ArgBytes, false}).note("the value is the bond"),
+
+	// Secrets Manager (resolutions 11.10, 12.61).
+	system(AddrSecrets, OpSecretStore, "secret_store").args(Arg{"name", ArgText, false}, Arg{"version", ArgUint, false}, Arg{"policy", ArgMap, false}, Arg{"sealed", ArgBytes, false}, Arg{"shares", ArgList, false}),
+	system(AddrSecrets, OpSecretDelete, "secret_delete").args(Arg{"name", ArgText, false}),
+	system(AddrSecrets, OpSecretRequest, "secret_request").in(LaneRunner, SenderAssignedRunner).args(Arg{"job_id", ArgHash, false}, Arg{"name", ArgText, false}, Arg{"nonce", ArgBytes, false}, Arg{"enclave_sig", ArgBytes, false}),
+	system(AddrSecrets, OpSecretRelease, "secret_release").in(LaneSystem, SenderReleaser).args(Arg{"job_id", ArgHash, false}, Arg{"name", ArgText, false}, Arg{"sealed", ArgBytes, false}),
+	system(AddrSecrets, OpHolderSet, "holder_set").in(LaneSystem, SenderValidator).args(Arg{"key", ArgHash, false}, Arg{"releaser", ArgAddress, false}),
+
+	// TEE Verifier (resolutions 12.59, 12.60).
+	system(AddrTEEVerifier, OpTEERegister, "tee_register").in(LaneUser, SenderRunner).args(Arg{"type", ArgText, false}, Arg{"evidence", ArgBytes, false}, Arg{"hpke_key", ArgBytes, false}, Arg{"sign_key", ArgBytes, false}),
+	system(AddrTEEVerifier, OpTEEDrop, "tee_drop").in(LaneUser, SenderRunner),
 
 	// Entitlement Registry (CIP-2 §7.2).
 	system(AddrEntitlements, OpEntitlementGrant, "entitlement_grant").runs().args(Arg{"grantee", ArgAddress, false}, Arg{"scope", ArgBytes, false}, Arg{"action", ArgBytes, false}, Arg{"constraints", ArgBytes, false}).note("by who answers for the scope: an actor's creator, a token's owner, a runner, the first to grant in a pool or a namespace; governance by a proposal"),

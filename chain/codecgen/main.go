@@ -96,8 +96,8 @@ func generate(dir string) ([]byte, error) {
 			return nil, err
 		}
 	}
-	for _, name := range ordered {
-		if err := g.orderCodec(name); err != nil {
+	for _, o := range ordered {
+		if err := g.orderCodec(o.name, o.limit); err != nil {
 			return nil, err
 		}
 	}

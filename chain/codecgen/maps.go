@@ -16,7 +16,7 @@ var mapped = []string{
 }
 
 // rows lists the structs of the market that are arrays.
-var rows = []string{"VolumeAttachment", "ResultDetail"}
+var rows = []string{"VolumeAttachment", "ResultDetail", "Reveal"}
 
 // union is an interface whose values are maps. Key 0 is the number of one of the structs,
 // whose fields have the keys from 1.
@@ -41,9 +41,25 @@ var unions = []union{
 	}, ""},
 }
 
-// ordered lists the structs that are what an instruction asks for: the array of its
-// opcode, a constant named Op and the struct's name, and the fields.
-var ordered = []string{}
+// ordered are the structs that are what an instruction asks for: the array of its
+// opcode, a constant named Op and the struct's name, and the fields. Some are bounded in
+// the bytes of their fields.
+var ordered = []struct{ name, limit string }{
+	{"RunnerRegister", ""},
+	{"RunnerHeartbeat", ""},
+	{"RunnerUpdate", ""},
+	{"RunnerDeregister", ""},
+	{"RunnerUnstake", ""},
+	{"RunnerWithdraw", ""},
+	{"RunnerPause", ""},
+	{"RunnerAttest", ""},
+	{"RunnerReturn", ""},
+	{"JobSubmit", "MaxJobBytes"},
+	{"JobCancel", ""},
+	{"ResultCommit", ""},
+	{"ResultReveal", ""},
+	{"ResultSubmit", ""},
+}
 
 // written lists the types whose codec is written by hand: a method appendTo, and a
 // function read and the type's name that takes a limit.
@@ -181,7 +197,7 @@ func (g *generator) variantCodec(u *union, number int, name string) error {
 
 // orderCodec writes the codec of what an instruction asks for. The reader stands after
 // the opcode.
-func (g *generator) orderCodec(name string) error {
+func (g *generator) orderCodec(name, limit string) error {
 	fields, err := g.keyed(name)
 	if err != nil {
 		return err
@@ -190,6 +206,9 @@ func (g *generator) orderCodec(name string) error {
 	if len(fields) == 0 {
 		receiver = ""
 	}
+	g.line("")
+	g.line("// Opcode returns [Op%s].", name)
+	g.line("func (*%s) Opcode() uint64 { return Op%s }", name, name)
 	g.line("")
 	g.line("func (%s*%s) appendTo(dst []byte) []byte {", receiver, name)
 	g.line("dst = cbor.AppendArray(dst, %d)", 1+len(fields))
@@ -206,10 +225,16 @@ func (g *generator) orderCodec(name string) error {
 		return nil
 	}
 	g.line("func (x *%s) readFrom(r *cbor.Reader) error {", name)
+	if limit != "" {
+		g.line("start := r.Offset()")
+	}
 	for _, f := range fields {
 		if err := g.read(f, "x."+f.name, f.typ, false); err != nil {
 			return err
 		}
+	}
+	if limit != "" {
+		g.line("if r.Offset()-start > %s {\nreturn &FieldError{Object: %q, Err: cbor.ErrTooLong}\n}", limit, name)
 	}
 	g.endReader(name)
 	return nil

@@ -134,6 +134,10 @@ func actorName(a chain.Address) string {
 		return "Job Dispatcher"
 	case chain.AddrResultVerifier:
 		return "Result Verifier"
+	case chain.AddrSecrets:
+		return "Secrets Manager"
+	case chain.AddrTEEVerifier:
+		return "TEE Verifier"
 	case chain.AddrEntitlements:
 		return "Entitlement Registry"
 	case chain.AddrGovernance:
