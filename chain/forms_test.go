@@ -73,6 +73,27 @@ func TestTwoEncodersAgree(t *testing.T) {
 	checkPins(t, "testdata/vectors/market.txt", pins.String())
 }
 
+// TestKeysAreInThePage: docs/transactions.md has each object's keys as they are.
+func TestKeysAreInThePage(t *testing.T) {
+	page, err := os.ReadFile("../docs/transactions.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain := strings.ReplaceAll(string(page), "?", "") // what may be null
+	for _, f := range forms() {
+		if f.free != "" { // text keys
+			continue
+		}
+		var keys []string
+		for i, name := range f.keys {
+			keys = append(keys, fmt.Sprintf("%d %s", i, name))
+		}
+		if want := strings.Join(keys, ", "); !strings.Contains(plain, want) {
+			t.Errorf("%s: the page lacks %s", f.name, want)
+		}
+	}
+}
+
 // checkPins compares lines of a name and bytes to those of a golden file. A changed line
 // is a hard fork.
 func checkPins(t *testing.T, golden, got string) {

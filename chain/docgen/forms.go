@@ -85,6 +85,46 @@ The actor's address is known before it is deployed: the last 20 bytes of
 
 with the creator's 20 bytes, the salt as it stands in the payload, and the source as UTF-8.
 
+## Objects of the runner market
+
+Each is a map whose keys are exactly the numbers given here, in ascending order; ? may be null. What is a set
+(models, kinds, regions, domains) is a list in strictly ascending order. The fields of a kind or a check follow its
+number, which is key 0.
+
+| object | keys |
+|---|---|
+| rate card | 0 llm_input_token, 1 llm_output_token, 2 http_request_base, 3 compute_second, 4 memory_mb, 5 supported_models, 6 min_job_value, 7 max_job_value |
+| capabilities | 0 job_types, 1 tee_support?, 2 regions, 3 http_domains, 4 max_concurrent_jobs |
+| spec | 0 job_id, 1 job_type, 2 bounds, 3 verification, 4 max_price, 5 tip, 6 timeout_blocks, 7 callback, 8 submitter, 9 submitted_at, 10 required_runner_pool?, 11 attachments?; 0 and 9 are zero, 8 is the sender or zero |
+| job_type | 0: 0 llm, 1 http, 2 mcp, 3 custom, 4 publish_chain_root, 5 agent, each with the fields of CIP-11 §12.6 |
+| bounds | 0 max_input_tokens, 1 max_output_tokens, 2 max_wall_time_seconds, 3 max_memory_mb, 4 max_retries |
+| verification | 0 mode, 1 runners, 2 threshold, 3 checks, 4 tee_required, 5 dispute_window_blocks, 6 required_tee_type? |
+| mode | 0 none, 1 economic_bond, 2 majority_vote, 3 structured_match, 4 deterministic, 5 semantic_similarity |
+| a check | 0: 0 majority_vote, 1 json_schema_valid, 2 structured_match, 3 numeric_tolerance, 4 numeric_range, 5 custom, 6 dns_txt_record_match, 7 dns_cname_match, each with the fields of CIP-11 §12.6 |
+| callback | 0 actor, 1 handler, 2 payload?, 3 correlation_id, 4 context |
+| terms | 0 version, 1 result_schema, 2 toolchain_digest, 3 seed, 4 snapshot?, 5 freshness_reference?, 6 extraction?, 7 bond_multiplier_e6?, 8 objective_checks, 9 named_checks, 10 similarity?, 11 secret_ref?, 12 inference_config?, 13 callback_cycles, 14 verifier_cycles, 15 judge_steps, 16 vote_field?; the version is 1 |
+| result_schema | 0 max_return_bytes, 1 expected_execution_ms, 2 data_format, 3 schema?; the format is "text", "json" or "bytes" |
+| snapshot | 0: 0 first_valid, 1 median, 2 majority, 3 latest; 1 outlier_e6 |
+| freshness_reference | 0: 0 block, 1 submission, 2 absolute; 1 timestamp_ms, 2 tolerance_ms |
+| extraction | 0: 0 css, 1 xpath, 2 regex, 3 jsonpath; 1 selectors (map of texts), 2 schema? |
+| an objective check | 0: 0 schema_valid, 1 min_length (1 bytes), 2 entropy (1 min_millibits), 3 no_prompt_leak, 4 model |
+| a named check | 0: 0 exact_match, 1 supermajority_vote (1 field, 2 threshold_e6), 2 set_equality (1 field), 3 contains_all (1 substrings), 4 contains_none (1 substrings), 5 regex_match (1 pattern), 6 length_bounds (1 min, 2 max), 7 semantic_similarity (1 threshold_e6), 8 no_prompt_leak, 9 entropy_check (1 min_millibits) |
+| similarity | 0 threshold_e6, 1 embedding_model |
+| result | 0 version, 1 attempt, 2 outcome, 3 data, 4 usage, 5 timestamp_ms, 6 tee?, 7 source?, 8 embedding?, 9 detail?; the version is 1, and the detail [done, total, text] stands beside every outcome but ok |
+| outcome | 0 ok, 1 impossible, 2 actor_fault, 3 external_fault |
+| usage | 0 input_tokens, 1 output_tokens, 2 wall_ms, 3 memory_mb, 4 requests |
+| source | 0 url, 1 status, 2 response_hash, 3 tls_fingerprint, 4 headers, 5 data_timestamp_ms |
+
+An attestation is a map with the text keys runner_id, signature, valid_from, valid_until, capabilities and, where there
+is evidence, evidence_hash; capabilities is a list of grants as in a manifest. The runner signs keccak256 of the map
+without its signature, in 65 bytes r ‖ s ‖ v. For a result it signs
+
+    keccak256("cowboy-result-v1" ‖ chain_id ‖ job_id ‖ result)
+
+with the chain id in eight big-endian bytes, and commits to keccak256(result ‖ signature). The id of a job is
+sha256(hash of its transaction ‖ height of its block in eight big-endian bytes); of an actor's job keccak256(actor ‖
+its number ‖ height), both in eight.
+
 ## Codes of submissions that are refused
 
 ` + "`POST /submit`" + ` answers one of these for each transaction. Nothing is charged, and no block holds it.
