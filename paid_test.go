@@ -19,6 +19,7 @@ var paidPackages = []string{
 	"exec/funds",
 	"exec/governance",
 	"exec/mailbox",
+	"exec/market/jobs",
 	"exec/entitlements",
 	"exec/pvm",
 	"exec/pvm/code",

@@ -68,10 +68,11 @@ func (e *RangeError) Error() string {
 }
 
 // readUintTo reads an integer of at most most.
-func readUintTo(r *cbor.Reader, most uint64) (uint64, error) { return readUintIn(r, 0, most) }
+func readUintTo(r *cbor.Reader, most uint64) (uint64, error) { return ReadUint(r, 0, most) }
 
-// readUintIn reads an integer of least to most.
-func readUintIn(r *cbor.Reader, least, most uint64) (uint64, error) {
+// ReadUint reads an integer of least to most, or else returns a [*RangeError] or a
+// [*cbor.SyntaxError]. Codecs that codecgen writes in other packages read with it.
+func ReadUint(r *cbor.Reader, least, most uint64) (uint64, error) {
 	v, err := r.Uint()
 	if err != nil {
 		return 0, err

@@ -1244,7 +1244,7 @@ func (x *FieldsCheck) readKeys(r *cbor.Reader, m cbor.IntMap) error {
 	if err := r.IntKey(&m); err != nil {
 		return &FieldError{Object: "FieldsCheck", Field: "fields", Err: err}
 	}
-	if n, err := r.Array(MaxCheckFields); err != nil {
+	if n, err := r.ArrayEach(MaxCheckFields, 1); err != nil {
 		return &FieldError{Object: "FieldsCheck", Field: "fields", Err: err}
 	} else if n > 0 {
 		x.Fields = make([]string, n)
@@ -1618,7 +1618,7 @@ func (x *ContainsAllCheck) readKeys(r *cbor.Reader, m cbor.IntMap) error {
 	if err := r.IntKey(&m); err != nil {
 		return &FieldError{Object: "ContainsAllCheck", Field: "substrings", Err: err}
 	}
-	if n, err := r.Array(MaxCheckFields); err != nil {
+	if n, err := r.ArrayEach(MaxCheckFields, 1); err != nil {
 		return &FieldError{Object: "ContainsAllCheck", Field: "substrings", Err: err}
 	} else if n > 0 {
 		x.Substrings = make([]string, n)
@@ -1655,7 +1655,7 @@ func (x *ContainsNoneCheck) readKeys(r *cbor.Reader, m cbor.IntMap) error {
 	if err := r.IntKey(&m); err != nil {
 		return &FieldError{Object: "ContainsNoneCheck", Field: "substrings", Err: err}
 	}
-	if n, err := r.Array(MaxCheckFields); err != nil {
+	if n, err := r.ArrayEach(MaxCheckFields, 1); err != nil {
 		return &FieldError{Object: "ContainsNoneCheck", Field: "substrings", Err: err}
 	} else if n > 0 {
 		x.Substrings = make([]string, n)
@@ -2061,7 +2061,7 @@ func (x *RateCard) readFrom(r *cbor.Reader) error {
 	if err := r.IntKey(&m); err != nil {
 		return &FieldError{Object: "RateCard", Field: "supported_models", Err: err}
 	}
-	if n, err := r.Array(MaxOfferModels); err != nil {
+	if n, err := r.ArrayEach(MaxOfferModels, 34); err != nil {
 		return &FieldError{Object: "RateCard", Field: "supported_models", Err: err}
 	} else if n > 0 {
 		x.SupportedModels = make([]Hash, n)
@@ -2129,7 +2129,7 @@ func (x *Capabilities) readFrom(r *cbor.Reader) error {
 	if err := r.IntKey(&m); err != nil {
 		return &FieldError{Object: "Capabilities", Field: "job_types", Err: err}
 	}
-	if n, err := r.Array(6); err != nil {
+	if n, err := r.ArrayEach(6, 1); err != nil {
 		return &FieldError{Object: "Capabilities", Field: "job_types", Err: err}
 	} else if n > 0 {
 		x.JobTypes = make([]JobKind, n)
@@ -2159,7 +2159,7 @@ func (x *Capabilities) readFrom(r *cbor.Reader) error {
 	if err := r.IntKey(&m); err != nil {
 		return &FieldError{Object: "Capabilities", Field: "regions", Err: err}
 	}
-	if n, err := r.Array(MaxOfferRegions); err != nil {
+	if n, err := r.ArrayEach(MaxOfferRegions, 1); err != nil {
 		return &FieldError{Object: "Capabilities", Field: "regions", Err: err}
 	} else if n > 0 {
 		x.Regions = make([]string, n)
@@ -2174,7 +2174,7 @@ func (x *Capabilities) readFrom(r *cbor.Reader) error {
 	if err := r.IntKey(&m); err != nil {
 		return &FieldError{Object: "Capabilities", Field: "http_domains", Err: err}
 	}
-	if n, err := r.Array(MaxOfferDomains); err != nil {
+	if n, err := r.ArrayEach(MaxOfferDomains, 1); err != nil {
 		return &FieldError{Object: "Capabilities", Field: "http_domains", Err: err}
 	} else if n > 0 {
 		x.HTTPDomains = make([]string, n)
@@ -2189,7 +2189,7 @@ func (x *Capabilities) readFrom(r *cbor.Reader) error {
 	if err := r.IntKey(&m); err != nil {
 		return &FieldError{Object: "Capabilities", Field: "max_concurrent_jobs", Err: err}
 	}
-	if v, err := readUintIn(r, 1, MaxConcurrentJobs); err != nil {
+	if v, err := ReadUint(r, 1, MaxConcurrentJobs); err != nil {
 		return &FieldError{Object: "Capabilities", Field: "max_concurrent_jobs", Err: err}
 	} else {
 		x.MaxConcurrentJobs = uint16(v)
@@ -2392,7 +2392,7 @@ func (x *Verification) readFrom(r *cbor.Reader) error {
 	if err := r.IntKey(&m); err != nil {
 		return &FieldError{Object: "Verification", Field: "checks", Err: err}
 	}
-	if n, err := r.Array(MaxJobChecks); err != nil {
+	if n, err := r.ArrayEach(MaxJobChecks, 1); err != nil {
 		return &FieldError{Object: "Verification", Field: "checks", Err: err}
 	} else if n > 0 {
 		x.Checks = make([]VerifierCheck, n)
@@ -2640,7 +2640,7 @@ func (x *JobSpec) readFrom(r *cbor.Reader) error {
 		return &FieldError{Object: "JobSpec", Field: "attachments", Err: err}
 	}
 	if !r.Null() {
-		if n, err := r.Array(0); err != nil {
+		if n, err := r.ArrayEach(0, 1); err != nil {
 			return &FieldError{Object: "JobSpec", Field: "attachments", Err: err}
 		} else {
 			x.Attachments = make([]VolumeAttachment, n)
@@ -2682,7 +2682,7 @@ func (x *ResultSchema) readFrom(r *cbor.Reader) error {
 	if err := r.IntKey(&m); err != nil {
 		return &FieldError{Object: "ResultSchema", Field: "max_return_bytes", Err: err}
 	}
-	if v, err := readUintIn(r, 1, MaxReturnBytes); err != nil {
+	if v, err := ReadUint(r, 1, MaxReturnBytes); err != nil {
 		return &FieldError{Object: "ResultSchema", Field: "max_return_bytes", Err: err}
 	} else {
 		x.MaxReturnBytes = uint32(v)
@@ -2690,7 +2690,7 @@ func (x *ResultSchema) readFrom(r *cbor.Reader) error {
 	if err := r.IntKey(&m); err != nil {
 		return &FieldError{Object: "ResultSchema", Field: "expected_execution_ms", Err: err}
 	}
-	if v, err := readUintIn(r, 1, 1<<64-1); err != nil {
+	if v, err := ReadUint(r, 1, 1<<64-1); err != nil {
 		return &FieldError{Object: "ResultSchema", Field: "expected_execution_ms", Err: err}
 	} else {
 		x.ExpectedExecutionMillis = uint64(v)
@@ -2982,7 +2982,7 @@ func (x *JobTerms) readFrom(r *cbor.Reader) error {
 	if err := r.IntKey(&m); err != nil {
 		return &FieldError{Object: "JobTerms", Field: "version", Err: err}
 	}
-	if v, err := readUintIn(r, JobTermsVersion, JobTermsVersion); err != nil {
+	if v, err := ReadUint(r, JobTermsVersion, JobTermsVersion); err != nil {
 		return &FieldError{Object: "JobTerms", Field: "version", Err: err}
 	} else {
 		x.Version = uint8(v)
@@ -3064,7 +3064,7 @@ func (x *JobTerms) readFrom(r *cbor.Reader) error {
 	if err := r.IntKey(&m); err != nil {
 		return &FieldError{Object: "JobTerms", Field: "objective_checks", Err: err}
 	}
-	if n, err := r.Array(MaxObjectiveChecks); err != nil {
+	if n, err := r.ArrayEach(MaxObjectiveChecks, 1); err != nil {
 		return &FieldError{Object: "JobTerms", Field: "objective_checks", Err: err}
 	} else if n > 0 {
 		x.ObjectiveChecks = make([]ObjectiveCheck, n)
@@ -3079,7 +3079,7 @@ func (x *JobTerms) readFrom(r *cbor.Reader) error {
 	if err := r.IntKey(&m); err != nil {
 		return &FieldError{Object: "JobTerms", Field: "named_checks", Err: err}
 	}
-	if n, err := r.Array(MaxNamedChecks); err != nil {
+	if n, err := r.ArrayEach(MaxNamedChecks, 1); err != nil {
 		return &FieldError{Object: "JobTerms", Field: "named_checks", Err: err}
 	} else if n > 0 {
 		x.NamedChecks = make([]NamedCheck, n)
@@ -3148,7 +3148,7 @@ func (x *JobTerms) readFrom(r *cbor.Reader) error {
 	if err := r.IntKey(&m); err != nil {
 		return &FieldError{Object: "JobTerms", Field: "judge_steps", Err: err}
 	}
-	if v, err := readUintIn(r, MinJudgeSteps, MaxJudgeSteps); err != nil {
+	if v, err := ReadUint(r, MinJudgeSteps, MaxJudgeSteps); err != nil {
 		return &FieldError{Object: "JobTerms", Field: "judge_steps", Err: err}
 	} else {
 		x.JudgeSteps = uint64(v)
@@ -3361,7 +3361,7 @@ func (x *RunnerResult) readFrom(r *cbor.Reader) error {
 	if err := r.IntKey(&m); err != nil {
 		return &FieldError{Object: "RunnerResult", Field: "version", Err: err}
 	}
-	if v, err := readUintIn(r, RunnerResultVersion, RunnerResultVersion); err != nil {
+	if v, err := ReadUint(r, RunnerResultVersion, RunnerResultVersion); err != nil {
 		return &FieldError{Object: "RunnerResult", Field: "version", Err: err}
 	} else {
 		x.Version = uint8(v)
@@ -3629,7 +3629,7 @@ func (x *RunnerUnstake) appendTo(dst []byte) []byte {
 }
 
 func (x *RunnerUnstake) readFrom(r *cbor.Reader) error {
-	if v, err := readUintIn(r, 1, 1<<64-1); err != nil {
+	if v, err := ReadUint(r, 1, 1<<64-1); err != nil {
 		return &FieldError{Object: "RunnerUnstake", Field: "amount", Err: err}
 	} else {
 		x.Amount = Wei(v)
@@ -3803,7 +3803,7 @@ func (x *ResultSubmit) readFrom(r *cbor.Reader) error {
 	if err := r.BytesInto(x.JobID[:]); err != nil {
 		return &FieldError{Object: "ResultSubmit", Field: "job_id", Err: err}
 	}
-	if n, err := r.Array(MaxReveals); err != nil {
+	if n, err := r.ArrayEach(MaxReveals, 90); err != nil {
 		return &FieldError{Object: "ResultSubmit", Field: "reveals", Err: err}
 	} else if n > 0 {
 		x.Reveals = make([]Reveal, n)

@@ -1,0 +1,159 @@
+package jobs
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/cbor"
+)
+
+// ErrRecord means a row of the Job Dispatcher that does not decode: a fault, as only the
+// protocol writes there.
+var ErrRecord = errors.New("record of the job dispatcher is malformed")
+
+// Phase is where a job is in its life.
+type Phase uint8
+
+// The phases.
+const (
+	Fresh    Phase = iota // waits for the draw of the next block
+	Pending               // waits for a seed
+	Assigned              // runners work, in the attempt that stands beside it
+	Closing               // the outcome is known, the window is open
+	Disputed              // a challenge is open
+	Ended
+)
+
+// Outcome is how a job ends.
+type Outcome uint8
+
+// The outcomes.
+const (
+	Open         Outcome = iota // not known yet
+	OK                          // results agree
+	Impossible                  // enough runners say that it cannot be done
+	ActorFault                  // that it is the submitter's mistake
+	External                    // that it is a third party's
+	NoAgreement                 // all results are in and no threshold of them agrees
+	Timeout                     // the attempts are used up
+	NoCandidates                // fewer runners than the threshold could do it
+	Cancelled                   // taken back
+)
+
+// Job is the row of a job. Its specification and its terms stand apart.
+type Job struct {
+	Submitter        chain.Address
+	SubmittedAt      chain.Height
+	Kind             chain.JobKind `cbor:"most=uint64(chain.JobAgent)"`
+	Phase            Phase         `cbor:"most=uint64(Ended)"`
+	Attempt          uint8         // 0 is the first
+	Runners          uint8         // that the submitter asked for
+	Threshold        uint8
+	Mode             chain.VerificationMode `cbor:"most=uint64(chain.VerifySimilarity)"`
+	MaxPrice         chain.Wei
+	Tip              chain.Wei
+	Held             chain.Wei // of the escrow, until settlement
+	TimeoutBlocks    uint64
+	AssignedAt       chain.Height // of this attempt; 0: not yet
+	Deadline         chain.Height // of this attempt
+	Seed             chain.Hash   // of the first draw
+	CandidatesRoot   chain.Hash
+	SpecHash         chain.Hash
+	TermsHash        chain.Hash
+	ReputationConfig uint32  // number of the configuration in force at SubmittedAt (resolution 12.17)
+	Outcome          Outcome `cbor:"most=uint64(Cancelled)"`
+	VerdictAt        chain.Height
+	WindowEnd        chain.Height
+	CanonicalSeat    uint8
+	DataHash         chain.Hash // of the canonical output; zero: none
+}
+
+// Rates are what a runner charged when it was assigned, in wei for each unit (resolution
+// 12.4).
+type Rates struct {
+	InputToken    chain.Wei
+	OutputToken   chain.Wei
+	RequestBase   chain.Wei
+	ComputeSecond chain.Wei
+	MemoryMB      chain.Wei
+}
+
+// RatesOf returns those of a rate card.
+func RatesOf(c *chain.RateCard) Rates {
+	return Rates{
+		InputToken: c.LLMInputToken, OutputToken: c.LLMOutputToken, RequestBase: c.HTTPRequestBase,
+		ComputeSecond: c.ComputeSecond, MemoryMB: c.MemoryMB,
+	}
+}
+
+// Usage is what a runner says that it used.
+type Usage struct {
+	InputTokens  uint32
+	OutputTokens uint32
+	WallMillis   uint32
+	MemoryMB     uint32
+	Requests     uint32
+}
+
+// UsageOf returns that of a result.
+func UsageOf(u chain.RunnerUsage) Usage { return Usage(u) }
+
+// Seat is the row of a runner that was drawn for an attempt.
+type Seat struct {
+	Runner         chain.Address
+	Rates          Rates
+	ExpectedPrice  chain.Wei
+	Excess         bool        // it had no room when it was drawn (resolution 12.11)
+	ReputationX1e9 uint64      // of the snapshot
+	Commitment     *chain.Hash // nil: none
+	CommittedAt    chain.Height
+	Reveal         *Reveal // nil: none
+	Cost           chain.Wei
+	Frozen         chain.Wei // slashed, until settlement (resolution 12.81)
+}
+
+// Reveal is what is known of a result after it was shown. The result itself is in the
+// transaction.
+type Reveal struct {
+	At      chain.Height
+	Tx      chain.Hash
+	Result  chain.Hash    // keccak256 of result_bytes
+	Outcome chain.Outcome `cbor:"most=uint64(chain.OutcomeExternalFault)"`
+	Usage   Usage
+}
+
+// Encode returns the row.
+func (j *Job) Encode() []byte { return j.appendTo(make([]byte, 0, 320)) }
+
+// Encode returns the row.
+func (s *Seat) Encode() []byte { return s.appendTo(make([]byte, 0, 256)) }
+
+// DecodeJob reads what Encode writes and nothing else. The error wraps ErrRecord.
+func DecodeJob(row []byte) (*Job, error) {
+	j, r := new(Job), cbor.NewReader(row)
+	if err := whole(j.readFrom(&r), &r); err != nil {
+		return nil, err
+	}
+	return j, nil
+}
+
+// DecodeSeat reads what Encode writes and nothing else. The error wraps ErrRecord.
+func DecodeSeat(row []byte) (*Seat, error) {
+	s, r := new(Seat), cbor.NewReader(row)
+	if err := whole(s.readFrom(&r), &r); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// whole is the error of a row that ends where r stands.
+func whole(err error, r *cbor.Reader) error {
+	if err == nil {
+		err = r.End()
+	}
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrRecord, err)
+	}
+	return nil
+}
