@@ -93,6 +93,7 @@ exec/governance: exec/manifest exec/service
 exec/rehearsal: exec/service
 exec/market/jobs: state
 exec/staking: chain/attest exec/service
+exec/market/selection: exec/manifest
 exec/actor: crypto/vrf exec/manifest exec/mailbox exec/pvm exec/rent exec/timers exec/token
 exec: chain/order exec/actor exec/governance exec/entitlements exec/rehearsal exec/staking
 exec/parallel: exec

@@ -20,6 +20,7 @@ var paidPackages = []string{
 	"exec/governance",
 	"exec/mailbox",
 	"exec/market/jobs",
+	"exec/market/selection",
 	"exec/entitlements",
 	"exec/pvm",
 	"exec/pvm/code",

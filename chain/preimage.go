@@ -70,14 +70,40 @@ type Candidate struct {
 // CandidateLeaf returns the leaf of the candidate at a zero-based index of the
 // snapshot (CIP-11 §9.2).
 func CandidateLeaf(index uint32, c Candidate) Hash {
-	b := make([]byte, 0, 96)
-	b = append(b, domainCandidatesLeaf...)
-	b = binary.BigEndian.AppendUint32(b, index)
-	b = append(b, c.Runner[:]...)
-	b = appendUint128(b, uint64(c.EffectiveStake))
-	b = binary.BigEndian.AppendUint64(b, c.ReputationX1e9)
-	b = appendUint128(b, c.BaseWeight)
-	return keccak.Sum256(b)
+	return keccak.Sum256(AppendCandidateLeaf(make([]byte, 0, CandidateLeafBytes), index, c))
+}
+
+// CandidateLeafBytes and CandidatesInnerBytes are the lengths of the two preimages of the
+// tree of candidates.
+const (
+	CandidateLeafBytes   = len(domainCandidatesLeaf) + 4 + 20 + 16 + 8 + 16
+	CandidatesInnerBytes = len(domainCandidatesInner) + 2*len(Hash{})
+)
+
+// AppendCandidateLeaf writes what [CandidateLeaf] hashes, for whoever hashes many.
+func AppendCandidateLeaf(dst []byte, index uint32, c Candidate) []byte {
+	dst = append(dst, domainCandidatesLeaf...)
+	dst = binary.BigEndian.AppendUint32(dst, index)
+	dst = append(dst, c.Runner[:]...)
+	dst = appendUint128(dst, uint64(c.EffectiveStake))
+	dst = binary.BigEndian.AppendUint64(dst, c.ReputationX1e9)
+	return appendUint128(dst, c.BaseWeight)
+}
+
+// AppendCandidatesInner writes what an inner node of the tree of candidates hashes.
+func AppendCandidatesInner(dst []byte, left, right *Hash) []byte {
+	return append(append(append(dst, domainCandidatesInner...), left[:]...), right[:]...)
+}
+
+// NoCandidates returns the root of a snapshot without candidates.
+func NoCandidates() Hash { return keccak.Sum256([]byte(domainCandidatesEmpty)) }
+
+// DrawHash returns the hash behind step i of a draw; its first eight bytes, little-endian,
+// are the ticket before it is reduced (CIP-2 §5, CIP-11 §9.2).
+func DrawHash(seed Hash, i uint64) Hash {
+	b := make([]byte, 0, len(seed)+8)
+	b = append(b, seed[:]...)
+	return keccak.Sum256(binary.LittleEndian.AppendUint64(b, i))
 }
 
 func appendUint128(dst []byte, v uint64) []byte {
@@ -89,7 +115,7 @@ func appendUint128(dst []byte, v uint64) []byte {
 // (CIP-11 §9.2).
 func CandidatesRoot(ordered []Candidate) Hash {
 	if len(ordered) == 0 {
-		return keccak.Sum256([]byte(domainCandidatesEmpty))
+		return NoCandidates()
 	}
 	level := make([]Hash, len(ordered), len(ordered)+1)
 	for i, c := range ordered {
@@ -100,7 +126,7 @@ func CandidatesRoot(ordered []Candidate) Hash {
 			level = append(level, level[len(level)-1])
 		}
 		for i := range len(level) / 2 {
-			level[i] = keccak.Sum256([]byte(domainCandidatesInner), level[2*i][:], level[2*i+1][:])
+			level[i] = keccak.Sum256(AppendCandidatesInner(make([]byte, 0, CandidatesInnerBytes), &level[2*i], &level[2*i+1]))
 		}
 		level = level[:len(level)/2]
 	}
