@@ -94,6 +94,7 @@ exec/rehearsal: exec/service
 exec/market/jobs: state
 exec/staking: chain/attest exec/service
 exec/market/selection: exec/manifest
+exec/market/results: exec/market/selection
 exec/actor: crypto/vrf exec/manifest exec/mailbox exec/pvm exec/rent exec/timers exec/token
 exec: chain/order exec/actor exec/governance exec/entitlements exec/rehearsal exec/staking
 exec/parallel: exec

@@ -20,6 +20,7 @@ var paidPackages = []string{
 	"exec/governance",
 	"exec/mailbox",
 	"exec/market/jobs",
+	"exec/market/results",
 	"exec/market/selection",
 	"exec/entitlements",
 	"exec/pvm",

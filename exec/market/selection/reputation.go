@@ -187,11 +187,10 @@ func average(r uint64, e Event, basisPoints uint64) uint64 {
 	return r - shareOf(r-score*Point, basisPoints) // at least the target
 }
 
-// shareOf returns floor(v · basisPoints / 10,000), which fits for at most 10,000.
+// shareOf returns floor(v · basisPoints / 10,000) for at most 10,000: no product has more
+// than 64 bits, and the whole ten thousands of v leave no rest.
 func shareOf(v, basisPoints uint64) uint64 {
-	hi, lo := bits.Mul64(v, min(basisPoints, 10_000)) // hi < 10,000
-	share, _ := bits.Div64(hi, lo, 10_000)
-	return share
+	return v/10_000*basisPoints + v%10_000*basisPoints/10_000
 }
 
 // Cap returns how many jobs a runner may have at once: what it declares, and one until it
