@@ -70,29 +70,43 @@ type Candidate struct {
 // CandidateLeaf returns the leaf of the candidate at a zero-based index of the
 // snapshot (CIP-11 §9.2).
 func CandidateLeaf(index uint32, c Candidate) Hash {
-	return keccak.Sum256(AppendCandidateLeaf(make([]byte, 0, CandidateLeafBytes), index, c))
+	var b CandidateLeafPreimage
+	b.Set(index, &c)
+	return keccak.Sum256(b[:])
 }
 
-// CandidateLeafBytes and CandidatesInnerBytes are the lengths of the two preimages of the
-// tree of candidates.
-const (
-	CandidateLeafBytes   = len(domainCandidatesLeaf) + 4 + 20 + 16 + 8 + 16
-	CandidatesInnerBytes = len(domainCandidatesInner) + 2*len(Hash{})
+// CandidateLeafPreimage is what a leaf of the tree of candidates hashes, for whoever hashes
+// many at once; CandidatesInnerPreimage is what a node above them does.
+type (
+	CandidateLeafPreimage   [len(domainCandidatesLeaf) + 4 + 20 + 16 + 8 + 16]byte
+	CandidatesInnerPreimage [len(domainCandidatesInner) + 2*len(Hash{})]byte
 )
 
-// AppendCandidateLeaf writes what [CandidateLeaf] hashes, for whoever hashes many.
-func AppendCandidateLeaf(dst []byte, index uint32, c Candidate) []byte {
-	dst = append(dst, domainCandidatesLeaf...)
-	dst = binary.BigEndian.AppendUint32(dst, index)
-	dst = append(dst, c.Runner[:]...)
-	dst = appendUint128(dst, uint64(c.EffectiveStake))
-	dst = binary.BigEndian.AppendUint64(dst, c.ReputationX1e9)
-	return appendUint128(dst, c.BaseWeight)
+// Set makes b the preimage of the candidate at an index.
+func (b *CandidateLeafPreimage) Set(index uint32, c *Candidate) {
+	const at = len(domainCandidatesLeaf)
+	*b = CandidateLeafPreimage{} // the upper halves of what has 16 bytes
+	copy(b[:], domainCandidatesLeaf)
+	binary.BigEndian.PutUint32(b[at:], index)
+	copy(b[at+4:], c.Runner[:])
+	binary.BigEndian.PutUint64(b[at+32:], uint64(c.EffectiveStake))
+	binary.BigEndian.PutUint64(b[at+40:], c.ReputationX1e9)
+	binary.BigEndian.PutUint64(b[at+56:], c.BaseWeight)
 }
 
-// AppendCandidatesInner writes what an inner node of the tree of candidates hashes.
-func AppendCandidatesInner(dst []byte, left, right *Hash) []byte {
-	return append(append(append(dst, domainCandidatesInner...), left[:]...), right[:]...)
+// Set makes b the preimage of the node above two others.
+func (b *CandidatesInnerPreimage) Set(left, right *Hash) {
+	const at = len(domainCandidatesInner)
+	copy(b[:], domainCandidatesInner)
+	copy(b[at:], left[:])
+	copy(b[at+len(left):], right[:])
+}
+
+// CandidatesInner returns the node above two others (CIP-11 §9.2).
+func CandidatesInner(left, right *Hash) Hash {
+	var b CandidatesInnerPreimage
+	b.Set(left, right)
+	return keccak.Sum256(b[:])
 }
 
 // NoCandidates returns the root of a snapshot without candidates.
@@ -104,10 +118,6 @@ func DrawHash(seed Hash, i uint64) Hash {
 	b := make([]byte, 0, len(seed)+8)
 	b = append(b, seed[:]...)
 	return keccak.Sum256(binary.LittleEndian.AppendUint64(b, i))
-}
-
-func appendUint128(dst []byte, v uint64) []byte {
-	return binary.BigEndian.AppendUint64(append(dst, 0, 0, 0, 0, 0, 0, 0, 0), v)
 }
 
 // CandidatesRoot returns candidates_snapshot_root over the ordered snapshot: a
@@ -126,7 +136,7 @@ func CandidatesRoot(ordered []Candidate) Hash {
 			level = append(level, level[len(level)-1])
 		}
 		for i := range len(level) / 2 {
-			level[i] = keccak.Sum256(AppendCandidatesInner(make([]byte, 0, CandidatesInnerBytes), &level[2*i], &level[2*i+1]))
+			level[i] = CandidatesInner(&level[2*i], &level[2*i+1])
 		}
 		level = level[:len(level)/2]
 	}

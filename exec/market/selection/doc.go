@@ -5,11 +5,13 @@
 //
 //	registry at the end of S   → []Runner, once a block
 //	a job                      → Wanted
-//	Eligible                   → places in the registry, ascending by address
-//	Config.Weigh, Take         → Snapshot: candidates, weights, tree
+//	Eligible, Config.Weigh     → candidates with their weights, ascending by address
+//	Take                       → Snapshot: candidates, sums of weights, tree
 //	Snapshot.CandidatesRoot    → the state
 //	Snapshot.Prove             → whoever checks one candidate
-//	Snapshot.DrawV2, DrawV3    → the committee of a round, with each step of the draw
+//	Snapshot.Divide            → Presence: the candidates by who is present, once a block
+//	Snapshot.DrawV2            → the committee of a round, with each step of the draw
+//	Presence.DrawV3            → the same under CIP-11
 //
 // S is the height of the job's submission; all inputs are those of its end (resolution
 // 12.10). A later round of the same job draws from the same snapshot without the runners
@@ -27,5 +29,5 @@
 // passed chain/params.
 //
 // A draw of M from N candidates costs M hashes and M searches, not M walks over the
-// candidates; the plain draw that it is held to is in the tests.
+// candidates, and copies none of them; the plain draw that it is held to is in the tests.
 package selection

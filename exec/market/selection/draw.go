@@ -6,6 +6,7 @@ package selection
 
 import (
 	"encoding/binary"
+	"slices"
 
 	"github.com/cowboy-foundation/cowboy/chain"
 )
@@ -100,52 +101,73 @@ func (r *Round) Seed() chain.Hash {
 // order of the committee. Not chained, it is the form that CIP-11 calls an erratum:
 // job.selection_chained_draw (resolution 5.3).
 func (s *Snapshot) DrawV2(r *Round, chained bool) []Step {
-	all := s.without(r.Excluded)
-	d := draw{pools: []shuffle{newShuffle(&all)}, seed: r.Seed(), chained: chained}
+	d := s.drawV2(r, chained)
 	return d.take(r.Runners)
+}
+
+func (s *Snapshot) drawV2(r *Round, chained bool) draw {
+	return newDraw(r, []pool{s.all.without(s.indices(r.Excluded))}, chained)
 }
 
 // DrawV3 returns the steps of CIP-11 §9.2, one for each seat that could be filled, in the
-// order of the committee. Presence and the favoured runner are those of the block of the
-// draw; weights are those of the snapshot (resolution 12.19).
-func (s *Snapshot) DrawV3(r *Round, p *Presence, f Favourite) []Step {
-	d := s.drawV3(r, p, f)
+// order of the committee. Presence and the favourite are those of the block of the draw;
+// weights are those of the snapshot (resolution 12.19).
+func (p *Presence) DrawV3(r *Round, f Favourite) []Step {
+	d := p.drawV3(r, f)
 	return d.take(r.Runners)
 }
 
-func (s *Snapshot) drawV3(r *Round, p *Presence, f Favourite) draw {
-	all := s.without(r.Excluded)
-	d := draw{seed: r.Seed()}
-	switch p.Members {
-	case AllMembers:
-		d.pools = []shuffle{newShuffle(&all)}
-	case PresentFirst:
-		here, rest := s.split(&all, p.Present)
-		d.pools = []shuffle{newShuffle(&here), newShuffle(&rest)}
-	case PresentOnly:
-		here, _ := s.split(&all, p.Present)
-		d.pools = []shuffle{newShuffle(&here)}
+func (p *Presence) drawV3(r *Round, f Favourite) draw {
+	excluded := p.snapshot.indices(r.Excluded)
+	pools := make([]pool, len(p.pools))
+	// Bounded: by two pools.
+	for k := range p.pools {
+		pools[k] = p.pools[k].without(excluded)
 	}
-	d.favour(s, f)
+	d := newDraw(r, pools, false)
+	if index, ok := p.snapshot.IndexOf(f.Runner); ok && f.Known {
+		d.favour(uint32(index), f.Factor)
+	}
 	return d
 }
 
-// favour lets the favourite weigh more in the first step, if it is in the pool of that
-// step.
-func (d *draw) favour(s *Snapshot, f Favourite) {
-	index, ok := s.IndexOf(f.Runner)
-	if !f.Known || !ok {
-		return
+func newDraw(r *Round, pools []pool, chained bool) draw {
+	d := draw{seed: r.Seed(), chained: chained, pools: make([]shuffle, len(pools))}
+	// Bounded: by two pools.
+	for k := range pools {
+		d.pools[k] = newShuffle(&pools[k])
 	}
+	return d
+}
+
+// favour lets the candidate at an index of the snapshot weigh more in the first step, if it
+// is in the pool of that step.
+func (d *draw) favour(index, factor uint32) {
 	// Bounded: by two pools.
 	for k := range d.pools {
 		first := &d.pools[k]
 		if first.empty() {
 			continue
 		}
-		if member, ok := first.pool.memberOf(uint32(index)); ok {
-			first.favour = favour{on: true, place: member, factor: f.Factor}
+		if member, ok := first.pool.memberOf(index); ok {
+			first.favour = favour{on: true, place: member, factor: factor}
 		}
 		return
 	}
+}
+
+// indices returns where in the snapshot some runners are, ascending, each once. Runners that
+// are no candidates are left out.
+func (s *Snapshot) indices(runners []chain.Address) []uint32 {
+	var out []uint32
+	// Bounded: by the seats of the rounds before.
+	for _, runner := range runners {
+		if i, ok := s.IndexOf(runner); ok {
+			out = append(out, uint32(i))
+		}
+	}
+	// Bounded: by the seats of the rounds before.
+	slices.Sort(out)
+	// Bounded: by the seats of the rounds before.
+	return slices.Compact(out)
 }

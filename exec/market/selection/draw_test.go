@@ -42,7 +42,7 @@ func TestDrawsArePinned(t *testing.T) {
 	v2, v3 := takeSeven(selection.V2), takeSeven(selection.V3)
 	first := chain.SelectionSeedV2(chain.Hash{1}, chain.Hash{2}, 1000)
 	later := chain.SelectionSeedV3(chain.Hash{3}, chain.SelectDelayed, chain.Hash{2}, 1000)
-	everybody := &selection.Presence{Members: selection.AllMembers}
+	everybody := v3.Divide(selection.AllMembers, nil)
 	two := func(a chain.Address) bool { return a[0] == 0x70 || a[0] == 0x30 }
 	fav := selection.Favourite{Known: true, Runner: chain.Address{0x70}, Factor: 4}
 	var none selection.Favourite
@@ -55,10 +55,10 @@ func TestDrawsArePinned(t *testing.T) {
 		{"v2, all and more", "70402050106030", v2, v2.DrawV2(&selection.Round{First: first, Runners: 9}, true)},
 		{"v2, not chained", "701040", v2, v2.DrawV2(&selection.Round{First: first, Runners: 3}, false)},
 		{"v2, again", "103070", v2, v2.DrawV2(&selection.Round{First: first, Number: 1, Runners: 3, Excluded: []chain.Address{{0x20}, {0x99}, {0x20}}}, true)},
-		{"v3", "204010", v3, v3.DrawV3(&selection.Round{First: later, Runners: 3}, everybody, none)},
-		{"v3, into the fallback", "7030204060", v3, v3.DrawV3(&selection.Round{First: later, Runners: 5}, &selection.Presence{Members: selection.PresentFirst, Present: two}, fav)},
-		{"v3, Mode A", "7030", v3, v3.DrawV3(&selection.Round{First: later, Runners: 5}, &selection.Presence{Members: selection.PresentOnly, Present: two}, fav)},
-		{"v3, again", "4010", v3, v3.DrawV3(&selection.Round{First: later, Number: 2, Runners: 2, Excluded: []chain.Address{{0x20}}}, everybody, fav)},
+		{"v3", "204010", v3, everybody.DrawV3(&selection.Round{First: later, Runners: 3}, none)},
+		{"v3, into the fallback", "7030204060", v3, v3.Divide(selection.PresentFirst, two).DrawV3(&selection.Round{First: later, Runners: 5}, fav)},
+		{"v3, Mode A", "7030", v3, v3.Divide(selection.PresentOnly, two).DrawV3(&selection.Round{First: later, Runners: 5}, fav)},
+		{"v3, again", "4010", v3, everybody.DrawV3(&selection.Round{First: later, Number: 2, Runners: 2, Excluded: []chain.Address{{0x20}}}, fav)},
 	} {
 		if got := committee(c.s, c.steps); got != c.want {
 			t.Errorf("%s: %s, want %s", c.name, got, c.want)
@@ -82,7 +82,7 @@ func TestFirstPlacesAreFair(t *testing.T) {
 		seeds = 5_000
 	}
 	v2, v3 := takeSeven(selection.V2), takeSeven(selection.V3)
-	everybody := &selection.Presence{Members: selection.AllMembers}
+	everybody := v3.Divide(selection.AllMembers, nil)
 	fav := selection.Favourite{Known: true, Runner: chain.Address{0x40}, Factor: 4}
 	for _, c := range []struct {
 		name   string
@@ -93,9 +93,9 @@ func TestFirstPlacesAreFair(t *testing.T) {
 		{"v2", v2, 1, func(r *selection.Round) []selection.Step { return v2.DrawV2(r, true) }},
 		{"v2, not chained", v2, 1, func(r *selection.Round) []selection.Step { return v2.DrawV2(r, false) }},
 		{"v3", v3, 1, func(r *selection.Round) []selection.Step {
-			return v3.DrawV3(r, everybody, selection.Favourite{})
+			return everybody.DrawV3(r, selection.Favourite{})
 		}},
-		{"v3, with a favourite", v3, 4, func(r *selection.Round) []selection.Step { return v3.DrawV3(r, everybody, fav) }},
+		{"v3, with a favourite", v3, 4, func(r *selection.Round) []selection.Step { return everybody.DrawV3(r, fav) }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var won [7]float64

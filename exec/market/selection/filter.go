@@ -116,25 +116,26 @@ const (
 // errOrder means an order of runners that is none: a fault of the caller.
 var errOrder = errors.New("selection: not the order of the runners")
 
-// Eligible returns the places in runners of those that pass all filters, ascending by
-// address (CIP-2 §4). order is what [ByAddress] returns for these runners. Equal wants of
-// one block have equal answers.
-func Eligible(runners []Runner, order []uint32, w *Wanted, c *Config, ask Ask) ([]uint32, error) {
+// Eligible returns the runners that pass all filters, ascending by address (CIP-2 §4): as
+// places in runners, and as candidates with their weights. order is what [ByAddress] returns
+// for these runners. Equal wants of one block have equal answers.
+func Eligible(runners []Runner, order []uint32, w *Wanted, c *Config, ask Ask) ([]uint32, []chain.Candidate, error) {
 	if len(order) != len(runners) {
-		return nil, errOrder
+		return nil, nil, errOrder
 	}
-	var out []uint32
+	places, list := make([]uint32, 0, len(order)), make([]chain.Candidate, 0, len(order))
 	// Paid: job.candidate_cycles for each registered runner (resolution 12.21).
 	for _, at := range order {
-		by, err := w.Judge(&runners[at], c, ask)
+		r := &runners[at]
+		by, err := w.Judge(r, c, ask)
 		if err != nil {
-			return nil, fmt.Errorf("candidate %v: %w", runners[at].Address, err)
+			return nil, nil, fmt.Errorf("candidate %v: %w", r.Address, err)
 		}
 		if by == Passed {
-			out = append(out, at)
+			places, list = append(places, at), append(list, c.candidate(r))
 		}
 	}
-	return out, nil
+	return places, list, nil
 }
 
 // ByAddress returns the places of runners ascending by address.
@@ -249,17 +250,21 @@ func covers(stake chain.Wei, unit uint64, price chain.Wei, parts uint64) bool {
 	return haveHi > needHi || haveHi == needHi && haveLo >= needLo
 }
 
-// Weigh returns the candidates at these places of the registry, each with its weight:
-// computed after the sorting, and paired with its runner from then on (CIP-11 §9.2).
-func (c *Config) Weigh(runners []Runner, eligible []uint32) []chain.Candidate {
-	out := make([]chain.Candidate, len(eligible))
-	// Paid: job.candidate_cycles for each registered runner (resolution 12.21).
-	for i, at := range eligible {
-		r := &runners[at]
-		out[i] = chain.Candidate{
-			Runner: r.Address, EffectiveStake: r.Stake, ReputationX1e9: r.ReputationX1e9,
-			BaseWeight: c.Weight(r.Stake, r.ReputationX1e9),
-		}
+// Weigh returns the candidates at places of the registry that ascend by address: those of a
+// snapshot once more, from what the state keeps of it.
+func (c *Config) Weigh(runners []Runner, places []uint32) []chain.Candidate {
+	out := make([]chain.Candidate, len(places))
+	// Bounded: by the registry; the requester paid for it when it submitted (resolution 12.21).
+	for i, at := range places {
+		out[i] = c.candidate(&runners[at])
 	}
 	return out
+}
+
+// candidate pairs a runner with its weight, which stays with it from here on (CIP-11 §9.2).
+func (c *Config) candidate(r *Runner) chain.Candidate {
+	return chain.Candidate{
+		Runner: r.Address, EffectiveStake: r.Stake, ReputationX1e9: r.ReputationX1e9,
+		BaseWeight: c.Weight(r.Stake, r.ReputationX1e9),
+	}
 }

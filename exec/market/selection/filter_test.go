@@ -119,7 +119,7 @@ func TestStateIsAskedLast(t *testing.T) {
 	runners[0].Flags, runners[1].Flags = 0, selection.Paused
 	w := wants(chain.JobLLM)
 	order := selection.ByAddress(runners)
-	got, err := selection.Eligible(runners, order, &w, configOf(selection.V3), unreadable)
+	got, _, err := selection.Eligible(runners, order, &w, configOf(selection.V3), unreadable)
 	if err != nil || len(got) > 0 || unreadable.asked > 0 {
 		t.Errorf("%v, %v, asked %d times", got, err, unreadable.asked)
 	}
@@ -128,11 +128,11 @@ func TestStateIsAskedLast(t *testing.T) {
 	} {
 		runners[1], w = fit(), wants(chain.JobLLM)
 		ask(&w)
-		if _, err := selection.Eligible(runners, order, &w, configOf(selection.V3), unreadable); !errors.Is(err, unreadable.err) {
+		if _, _, err := selection.Eligible(runners, order, &w, configOf(selection.V3), unreadable); !errors.Is(err, unreadable.err) {
 			t.Errorf("%v", err)
 		}
 	}
-	if _, err := selection.Eligible(runners, order[:1], &w, configOf(selection.V3), unreadable); err == nil {
+	if _, _, err := selection.Eligible(runners, order[:1], &w, configOf(selection.V3), unreadable); err == nil {
 		t.Error("an order of other runners")
 	}
 }
@@ -201,9 +201,12 @@ func FuzzEligible(f *testing.F) {
 		}
 		c, ask := configOf(selection.V3), &answers{provides: byte(rng.Uint32() | 128), joined: byte(rng.Uint32() | 64)}
 		want, by := plainEligible(runners, &w, c, ask)
-		got, err := selection.Eligible(runners, selection.ByAddress(runners), &w, c, ask)
+		got, list, err := selection.Eligible(runners, selection.ByAddress(runners), &w, c, ask)
 		if err != nil || !slices.Equal(got, want) {
 			t.Fatalf("%v, want %v: %v", got, want, err)
+		}
+		if !slices.Equal(list, c.Weigh(runners, want)) {
+			t.Fatalf("%v are not the candidates at %v", list, want)
 		}
 		for i := range runners {
 			if got, err := w.Judge(&runners[i], c, ask); err != nil || got != by[i] {

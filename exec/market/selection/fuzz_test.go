@@ -79,9 +79,9 @@ func FuzzDraw(f *testing.F) {
 		for range rng.IntN(3) * rng.IntN(len(list)+1) {
 			here[some()] = true
 		}
-		p := &selection.Presence{Members: selection.Members(rng.IntN(3)), Present: func(a chain.Address) bool { return here[a] }}
+		m3, present := selection.Members(rng.IntN(3)), func(a chain.Address) bool { return here[a] }
 		fav := selection.Favourite{Known: rng.IntN(4) > 0, Runner: some(), Factor: uint32(1 + rng.IntN(1000))}
-		compareSteps(t, "v3", s.DrawV3(r, p, fav), plainV3(list, r, p, fav))
+		compareSteps(t, "v3", s.Divide(m3, present).DrawV3(r, fav), plainV3(list, r, m3, present, fav))
 	})
 }
 

@@ -7,16 +7,17 @@ import (
 	"github.com/cowboy-foundation/cowboy/crypto/vectors"
 )
 
-// Replay draws a round and says, after each step, who is left in the pool of the step and
-// in which order, as indices of the snapshot. Without presence it is the draw of V2.
-func Replay(s *Snapshot, r *Round, p *Presence, f Favourite, chained bool) (steps []Step, rest [][]uint32) {
-	d := draw{seed: r.Seed(), chained: chained}
-	if p == nil {
-		all := s.without(r.Excluded)
-		d.pools = []shuffle{newShuffle(&all)}
-	} else {
-		d = s.drawV3(r, p, f)
-	}
+// ReplayV2 and ReplayV3 draw a round and say, after each step, who is left in the pool of
+// the step and in which order, as indices of the snapshot.
+func ReplayV2(s *Snapshot, r *Round, chained bool) ([]Step, [][]uint32) {
+	return replay(r, s.drawV2(r, chained))
+}
+
+func ReplayV3(p *Presence, r *Round, f Favourite) ([]Step, [][]uint32) {
+	return replay(r, p.drawV3(r, f))
+}
+
+func replay(r *Round, d draw) (steps []Step, rest [][]uint32) {
 	for len(steps) < r.Runners {
 		step, ok := d.step()
 		if !ok {

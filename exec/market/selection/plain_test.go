@@ -148,16 +148,16 @@ func plainFixed(pools [][]plainRunner, r *selection.Round, f selection.Favourite
 	return steps
 }
 
-func plainV3(list []chain.Candidate, r *selection.Round, p *selection.Presence, f selection.Favourite) []selection.Step {
+func plainV3(list []chain.Candidate, r *selection.Round, m selection.Members, present func(chain.Address) bool, f selection.Favourite) []selection.Step {
 	all := plainList(list, r.Excluded)
-	if p.Members == selection.AllMembers {
+	if m == selection.AllMembers {
 		return plainFixed([][]plainRunner{all}, r, f)
 	}
 	var here, rest []plainRunner
 	for _, c := range all {
-		if p.Present(c.runner) {
+		if present(c.runner) {
 			here = append(here, c)
-		} else if p.Members == selection.PresentFirst {
+		} else if m == selection.PresentFirst {
 			rest = append(rest, c)
 		}
 	}

@@ -28,11 +28,28 @@ func MembersOf(validators, runners int, hardExclude bool) Members {
 	return AllMembers
 }
 
-// Presence is who is present in the block of a draw, and what follows from it. Present is
-// not asked under AllMembers.
+// Presence is the candidates of a snapshot divided by who is present in a block. All draws
+// of the block share it. It does not change.
 type Presence struct {
-	Members Members
-	Present func(runner chain.Address) bool
+	snapshot *Snapshot
+	pools    []pool // in the order in which they are drawn from
+}
+
+// Divide divides the candidates for the draws of a block; present is not asked under
+// AllMembers, where it may be nil.
+func (s *Snapshot) Divide(m Members, present func(runner chain.Address) bool) *Presence {
+	p := &Presence{snapshot: s}
+	switch m {
+	case AllMembers:
+		p.pools = []pool{s.all}
+	case PresentFirst:
+		here, rest := s.split(present)
+		p.pools = []pool{here, rest}
+	case PresentOnly:
+		here, _ := s.split(present)
+		p.pools = []pool{here}
+	}
+	return p
 }
 
 // Favourite is the runner that served a submitter's last job of the kind, if one is

@@ -29,7 +29,8 @@ type favour struct {
 }
 
 func newShuffle(p *pool) shuffle {
-	return shuffle{pool: p, to: uint32(p.len()), total: p.sums[p.len()]}
+	n := uint32(p.len())
+	return shuffle{pool: p, to: n, total: p.before(n)}
 }
 
 func (s *shuffle) empty() bool { return s.from == s.to }
@@ -83,17 +84,19 @@ func (s *shuffle) special() []moved {
 }
 
 // stretch returns the sum of the pool's weights at places from a to b, without b.
-func (s *shuffle) stretch(a, b uint32) wide { return s.pool.sums[b].minus(s.pool.sums[a]) }
+func (s *shuffle) stretch(a, b uint32) wide {
+	return s.pool.before(b).minus(s.pool.before(a))
+}
 
 // bisect returns the place between a and b, without b, on which left falls, where nothing
 // has moved.
 func (s *shuffle) bisect(a, b uint32, left uint64) uint32 {
-	goal := s.pool.sums[a].plus(wide{lo: left})
+	goal := s.pool.before(a).plus(wide{lo: left})
 	low, high := a, b-1
 	// Bounded: by the bits of the number of candidates.
 	for low < high {
 		middle := low + (high-low)/2
-		if goal.less(s.pool.sums[middle+1]) {
+		if goal.less(s.pool.before(middle + 1)) {
 			high = middle
 		} else {
 			low = middle + 1

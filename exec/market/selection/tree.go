@@ -29,28 +29,29 @@ func grow(list []chain.Candidate) tree {
 		return tree{}
 	}
 	t := tree{nodes: make([][keccak.Size]byte, countNodes(len(list)))}
-	b := batch{buf: make([]byte, 0, batchNodes*max(chain.CandidateLeafBytes, chain.CandidatesInnerBytes))}
-	level := span{0, len(list)}
+	var b batch
 	// Paid: job.candidate_cycles for each registered runner (resolution 12.21).
 	for i := range list {
-		b.buf = chain.AppendCandidateLeaf(b.buf, uint32(i), list[i])
-		b.preimage(t.nodes)
+		k := b.room(t.nodes)
+		b.leaves[k].Set(uint32(i), &list[i])
+		b.msgs[k] = b.leaves[k][:]
 	}
-	b.flush(t.nodes)
+	level := span{0, len(list)}
 	// Bounded: by the number of levels, 17 for 65,536 candidates.
 	for {
+		b.flush(t.nodes)
 		t.levels = append(t.levels, level)
 		if level.n == 1 {
 			return t
 		}
 		row := t.nodes[level.from : level.from+level.n]
 		// Bounded: by the nodes of the level, fewer than the candidates.
-		for k := 0; k < len(row); k += 2 {
-			left, right := chain.Hash(row[k]), chain.Hash(row[min(k+1, len(row)-1)])
-			b.buf = chain.AppendCandidatesInner(b.buf, &left, &right)
-			b.preimage(t.nodes)
+		for left := 0; left < len(row); left += 2 {
+			right := min(left+1, len(row)-1)
+			k := b.room(t.nodes)
+			b.inner[k].Set((*chain.Hash)(&row[left]), (*chain.Hash)(&row[right]))
+			b.msgs[k] = b.inner[k][:]
 		}
-		b.flush(t.nodes)
 		level = span{level.from + level.n, (level.n + 1) / 2}
 	}
 }
@@ -67,32 +68,27 @@ func countNodes(n int) int {
 
 // batch collects preimages and hashes them together into the next nodes.
 type batch struct {
-	buf  []byte // preimages, one behind the other
-	ends [batchNodes]int
-	msgs [batchNodes][]byte
-	n    int // preimages in buf
-	done int // nodes before those
+	leaves [batchNodes]chain.CandidateLeafPreimage
+	inner  [batchNodes]chain.CandidatesInnerPreimage
+	msgs   [batchNodes][]byte // each in one of these
+	n      int                // msgs that are not hashed
+	done   int                // nodes that are
 }
 
-// preimage notes that what was written to buf last is one, and hashes a full batch.
-func (b *batch) preimage(nodes [][keccak.Size]byte) {
-	b.ends[b.n] = len(b.buf)
-	if b.n++; b.n == batchNodes {
+// room returns where the next preimage goes, once a full batch is hashed.
+func (b *batch) room(nodes [][keccak.Size]byte) int {
+	if b.n == batchNodes {
 		b.flush(nodes)
 	}
+	b.n++
+	return b.n - 1
 }
 
 // flush hashes what is collected.
 func (b *batch) flush(nodes [][keccak.Size]byte) {
-	from := 0
-	// Bounded: by batchNodes.
-	for k, to := range b.ends[:b.n] {
-		b.msgs[k] = b.buf[from:to]
-		from = to
-	}
 	keccak.SumMany(b.msgs[:b.n], nodes[b.done:b.done+b.n])
 	b.done += b.n
-	b.buf, b.n = b.buf[:0], 0
+	b.n = 0
 }
 
 // root returns candidates_snapshot_root.
@@ -132,14 +128,13 @@ func (p *Proof) Verify(root chain.Hash) bool {
 		return false
 	}
 	node := chain.CandidateLeaf(p.Index, p.Candidate)
-	buf := make([]byte, 0, chain.CandidatesInnerBytes)
 	// Bounded: by maxSiblings.
 	for level := range p.Siblings {
 		left, right := &node, &p.Siblings[level]
 		if p.Index>>level&1 == 1 {
 			left, right = right, left
 		}
-		node = keccak.Sum256(chain.AppendCandidatesInner(buf, left, right))
+		node = chain.CandidatesInner(left, right)
 	}
 	return node == root
 }

@@ -154,7 +154,7 @@ func (d *foreignDraw) take(t *testing.T, v selection.Version) *selection.Snapsho
 func (d *foreignDraw) checkV2(t *testing.T) {
 	r := d.round(t, chain.SelectionSeedV2(chain.Hash(d.BlockHash), chain.Hash(d.JobID), chain.Height(d.SubmittedAt)))
 	s := d.take(t, selection.V2)
-	got, _ := selection.Replay(s, r, nil, selection.Favourite{}, true)
+	got, _ := selection.ReplayV2(s, r, true)
 	d.compare(t, s, got, nil)
 	if !slices.Equal(got, s.DrawV2(r, true)) {
 		t.Error("DrawV2 takes other steps")
@@ -180,19 +180,17 @@ func (d *foreignDraw) checkV3(t *testing.T) {
 	}
 	r := d.round(t, chain.SelectionSeedV3(chain.Hash(d.Beacon), chain.SelectionMode(d.Mode), chain.Hash(d.JobID), chain.Height(d.SubmittedAt)))
 	s := d.take(t, selection.V3)
-	p := &selection.Presence{Members: selection.AllMembers}
+	p := s.Divide(selection.AllMembers, nil)
 	if d.Present != nil {
-		p = &selection.Presence{Members: selection.PresentFirst, Present: func(a chain.Address) bool {
-			return slices.Contains(*d.Present, address(a))
-		}}
+		p = s.Divide(selection.PresentFirst, func(a chain.Address) bool { return slices.Contains(*d.Present, address(a)) })
 	}
 	f := selection.Favourite{Factor: d.Factor}
 	if d.MRU != nil {
 		f.Known, f.Runner = true, chain.Address(*d.MRU)
 	}
-	got, rest := selection.Replay(s, r, p, f, false)
+	got, rest := selection.ReplayV3(p, r, f)
 	d.compare(t, s, got, rest)
-	if !slices.Equal(got, s.DrawV3(r, p, f)) {
+	if !slices.Equal(got, p.DrawV3(r, f)) {
 		t.Error("DrawV3 takes other steps")
 	}
 }
