@@ -38,7 +38,8 @@ func benchWanted() selection.Wanted {
 
 func benchSnapshot(b *testing.B, v selection.Version) *selection.Snapshot {
 	runners, w, c := registry(benchRunners), benchWanted(), configOf(v)
-	_, list, err := selection.Eligible(runners, selection.ByAddress(runners), &w, c, nil)
+	eligible, err := selection.Eligible(runners, &w, c, nil)
+	list := c.Weigh(runners, selection.ByAddress(runners), eligible)
 	if err != nil || len(list) != benchRunners {
 		b.Fatalf("%d candidates: %v", len(list), err)
 	}
@@ -131,11 +132,11 @@ func BenchmarkClass(b *testing.B) {
 	}
 	hashing := func() { keccak.SumMany(msgs, out) }
 	list := func(c *selection.Config) []chain.Candidate {
-		_, list, err := selection.Eligible(runners, order, &w, c, nil)
+		eligible, err := selection.Eligible(runners, &w, c, nil)
 		if err != nil {
 			b.Fatal(err)
 		}
-		return list
+		return c.Weigh(runners, order, eligible)
 	}
 	known := list(configOf(selection.V3))
 	for _, c := range []struct {

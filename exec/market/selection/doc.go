@@ -5,7 +5,8 @@
 //
 //	registry at the end of S   → []Runner, once a block
 //	a job                      → Wanted
-//	Eligible, Config.Weigh     → candidates with their weights, ascending by address
+//	Eligible                   → Bitmap of those who pass the filters, to the state
+//	Config.Weigh               → candidates with their weights, ascending by address
 //	Take                       → Snapshot: candidates, sums of weights, tree
 //	Snapshot.CandidatesRoot    → the state
 //	Snapshot.Prove             → whoever checks one candidate

@@ -25,7 +25,7 @@ func seven() []selection.Runner {
 
 func takeSeven(v selection.Version) *selection.Snapshot {
 	runners := seven()
-	return selection.Take(configOf(v).Weigh(runners, selection.ByAddress(runners)))
+	return selection.Take(configOf(v).Weigh(runners, selection.ByAddress(runners), all(7)))
 }
 
 // committee returns the first byte of each drawn address.

@@ -5,8 +5,6 @@
 package selection
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
 	"math/bits"
 	"slices"
@@ -113,44 +111,22 @@ const (
 	ByBond
 )
 
-// errOrder means an order of runners that is none: a fault of the caller.
-var errOrder = errors.New("selection: not the order of the runners")
-
-// Eligible returns the runners that pass all filters, ascending by address (CIP-2 §4): as
-// places in runners, and as candidates with their weights. order is what [ByAddress] returns
-// for these runners. Equal wants of one block have equal answers.
-func Eligible(runners []Runner, order []uint32, w *Wanted, c *Config, ask Ask) ([]uint32, []chain.Candidate, error) {
-	if len(order) != len(runners) {
-		return nil, nil, errOrder
-	}
-	places, list := make([]uint32, 0, len(order)), make([]chain.Candidate, 0, len(order))
+// Eligible returns a bitmap of the runners that pass all filters (CIP-2 §4): what the state
+// keeps of a job's candidates. Equal wants of one block have equal bitmaps. An error is one
+// of ask.
+func Eligible(runners []Runner, w *Wanted, c *Config, ask Ask) (Bitmap, error) {
+	out := make(Bitmap, (len(runners)+7)/8)
 	// Paid: job.candidate_cycles for each registered runner (resolution 12.21).
-	for _, at := range order {
-		r := &runners[at]
-		by, err := w.Judge(r, c, ask)
+	for at := range runners {
+		by, err := w.Judge(&runners[at], c, ask)
 		if err != nil {
-			return nil, nil, fmt.Errorf("candidate %v: %w", r.Address, err)
+			return nil, fmt.Errorf("candidate %v: %w", runners[at].Address, err)
 		}
 		if by == Passed {
-			places, list = append(places, at), append(list, c.candidate(r))
+			out[at/8] |= 1 << (at % 8)
 		}
 	}
-	return places, list, nil
-}
-
-// ByAddress returns the places of runners ascending by address.
-func ByAddress(runners []Runner) []uint32 {
-	order := make([]uint32, len(runners))
-	// Bounded: by the registry, 65,536; an order is kept until the registry grows.
-	for i := range order {
-		order[i] = uint32(i)
-	}
-	// Bounded: by the registry.
-	slices.SortFunc(order, func(a, b uint32) int {
-		// Bounded: by 20 bytes.
-		return bytes.Compare(runners[a].Address[:], runners[b].Address[:])
-	})
-	return order
+	return out, nil
 }
 
 // Judge returns the first filter that keeps a runner from a job, or Passed.
@@ -248,23 +224,4 @@ func covers(stake chain.Wei, unit uint64, price chain.Wei, parts uint64) bool {
 	haveHi, haveLo := bits.Mul64(uint64(stake), unit)
 	needHi, needLo := bits.Mul64(uint64(price), parts)
 	return haveHi > needHi || haveHi == needHi && haveLo >= needLo
-}
-
-// Weigh returns the candidates at places of the registry that ascend by address: those of a
-// snapshot once more, from what the state keeps of it.
-func (c *Config) Weigh(runners []Runner, places []uint32) []chain.Candidate {
-	out := make([]chain.Candidate, len(places))
-	// Bounded: by the registry; the requester paid for it when it submitted (resolution 12.21).
-	for i, at := range places {
-		out[i] = c.candidate(&runners[at])
-	}
-	return out
-}
-
-// candidate pairs a runner with its weight, which stays with it from here on (CIP-11 §9.2).
-func (c *Config) candidate(r *Runner) chain.Candidate {
-	return chain.Candidate{
-		Runner: r.Address, EffectiveStake: r.Stake, ReputationX1e9: r.ReputationX1e9,
-		BaseWeight: c.Weight(r.Stake, r.ReputationX1e9),
-	}
 }

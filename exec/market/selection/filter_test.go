@@ -118,9 +118,8 @@ func TestStateIsAskedLast(t *testing.T) {
 	runners := []selection.Runner{fit(), fit()}
 	runners[0].Flags, runners[1].Flags = 0, selection.Paused
 	w := wants(chain.JobLLM)
-	order := selection.ByAddress(runners)
-	got, _, err := selection.Eligible(runners, order, &w, configOf(selection.V3), unreadable)
-	if err != nil || len(got) > 0 || unreadable.asked > 0 {
+	got, err := selection.Eligible(runners, &w, configOf(selection.V3), unreadable)
+	if err != nil || got.Has(0) || got.Has(1) || unreadable.asked > 0 {
 		t.Errorf("%v, %v, asked %d times", got, err, unreadable.asked)
 	}
 	for _, ask := range []func(*selection.Wanted){
@@ -128,12 +127,9 @@ func TestStateIsAskedLast(t *testing.T) {
 	} {
 		runners[1], w = fit(), wants(chain.JobLLM)
 		ask(&w)
-		if _, _, err := selection.Eligible(runners, order, &w, configOf(selection.V3), unreadable); !errors.Is(err, unreadable.err) {
+		if _, err := selection.Eligible(runners, &w, configOf(selection.V3), unreadable); !errors.Is(err, unreadable.err) {
 			t.Errorf("%v", err)
 		}
-	}
-	if _, _, err := selection.Eligible(runners, order[:1], &w, configOf(selection.V3), unreadable); err == nil {
-		t.Error("an order of other runners")
 	}
 }
 
@@ -201,23 +197,26 @@ func FuzzEligible(f *testing.F) {
 		}
 		c, ask := configOf(selection.V3), &answers{provides: byte(rng.Uint32() | 128), joined: byte(rng.Uint32() | 64)}
 		want, by := plainEligible(runners, &w, c, ask)
-		got, list, err := selection.Eligible(runners, selection.ByAddress(runners), &w, c, ask)
-		if err != nil || !slices.Equal(got, want) {
-			t.Fatalf("%v, want %v: %v", got, want, err)
+		got, err := selection.Eligible(runners, &w, c, ask)
+		if err != nil {
+			t.Fatal(err)
 		}
-		if !slices.Equal(list, c.Weigh(runners, want)) {
-			t.Fatalf("%v are not the candidates at %v", list, want)
+		more := append(slices.Clip(runners), someRunners(rng, 9)...) // who came later
+		for _, later := range [][]selection.Runner{runners, more} {
+			list := c.Weigh(later, selection.ByAddress(later), got)
+			if len(list) != len(want) {
+				t.Fatalf("%d candidates of %d runners, want %d", len(list), len(later), len(want))
+			}
+			for i, at := range want {
+				r := &runners[at]
+				if list[i] != (chain.Candidate{Runner: r.Address, EffectiveStake: r.Stake, ReputationX1e9: r.ReputationX1e9, BaseWeight: plainWeight(c, uint64(r.Stake), r.ReputationX1e9)}) {
+					t.Fatalf("candidate %d is %+v, want runner %d, %+v", i, list[i], at, r)
+				}
+			}
 		}
 		for i := range runners {
 			if got, err := w.Judge(&runners[i], c, ask); err != nil || got != by[i] {
 				t.Fatalf("runner %d is kept away by %d, want %d: %v", i, got, by[i], err)
-			}
-		}
-		noted := selection.Bitmap(got, len(runners))
-		more := append(slices.Clip(runners), someRunners(rng, 9)...) // who came later
-		for _, later := range [][]selection.Runner{runners, more} {
-			if again := selection.FromBitmap(noted, selection.ByAddress(later)); !slices.Equal(again, got) {
-				t.Fatalf("of %d runners the bitmap has %v, want %v", len(later), again, got)
 			}
 		}
 	})

@@ -57,8 +57,8 @@ func (p *pool) candidate(k uint32) uint32 {
 	return p.members[at]
 }
 
-// place returns where in the list the candidate stands that has an index in the snapshot.
-func (p *pool) place(index uint32) (uint32, bool) {
+// listed returns where in the list the candidate stands that has an index in the snapshot.
+func (p *pool) listed(index uint32) (uint32, bool) {
 	if p.members == nil {
 		return index, true
 	}
@@ -69,7 +69,7 @@ func (p *pool) place(index uint32) (uint32, bool) {
 
 // memberOf returns the member that is the candidate at an index of the snapshot.
 func (p *pool) memberOf(index uint32) (uint32, bool) {
-	at, ok := p.place(index)
+	at, ok := p.listed(index)
 	// Bounded: by the bits of the seats of the rounds before.
 	e, out := slices.BinarySearch(p.gone, at)
 	return at - uint32(e), ok && !out
@@ -81,7 +81,7 @@ func (p *pool) without(indices []uint32) pool {
 	out := pool{members: p.members, sums: p.sums}
 	// Bounded: by the seats of the rounds before.
 	for _, index := range indices {
-		at, ok := p.place(index)
+		at, ok := p.listed(index)
 		if !ok {
 			continue
 		}

@@ -1,6 +1,7 @@
 package selection_test
 
 import (
+	"bytes"
 	"encoding/hex"
 	"fmt"
 	"slices"
@@ -58,6 +59,9 @@ type foreign struct {
 	Reputation    number `json:"reputation_x1e9"`
 }
 
+// all notes every place.
+func all(n int) selection.Bitmap { return bytes.Repeat([]byte{0xff}, (n+7)/8) }
+
 // candidates weighs the candidates of a file itself, and holds the weights to it.
 func candidates(t *testing.T, list []foreign, v selection.Version) []chain.Candidate {
 	t.Helper()
@@ -65,7 +69,7 @@ func candidates(t *testing.T, list []foreign, v selection.Version) []chain.Candi
 	for i, f := range list {
 		runners[i] = selection.Runner{Address: chain.Address(f.Runner), Stake: chain.Wei(f.Stake), ReputationX1e9: uint64(f.Reputation)}
 	}
-	out := configOf(v).Weigh(runners, selection.ByAddress(runners))
+	out := configOf(v).Weigh(runners, selection.ByAddress(runners), all(len(runners)))
 	for i, f := range list {
 		if out[i].Runner != chain.Address(f.Runner) || out[i].BaseWeight != uint64(f.Weight) {
 			t.Errorf("candidate %d: %v of weight %d, want %x of %d", i, out[i].Runner, out[i].BaseWeight, f.Runner, f.Weight)
