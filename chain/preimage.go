@@ -38,7 +38,8 @@ const (
 )
 
 // SelectionSeedV2 returns the seed of CIP-2 §5: block is the hash of the
-// submission block (resolution 11.9).
+// submission block (resolution 11.9), or the beacon hash of its round where
+// job.selection_seed says so (resolution 12.83).
 func SelectionSeedV2(block, job Hash, submitted Height) Hash {
 	return keccak.Sum256(block[:], []byte(domainSelectV2), job[:], le8(uint64(submitted)))
 }

@@ -13,8 +13,9 @@ const basisPoints = 10_000
 
 // Escrow is what a requester put down for a job, and who is to be paid out of it.
 type Escrow struct {
-	MaxPrice, Tip chain.Wei
-	Runners       uint64 // seats that were asked for; each may cost its share of MaxPrice
+	MaxPrice chain.Wei
+	Tip      chain.Wei // 0 where an outcome gives it back (resolution 12.52)
+	Runners  uint64    // seats that were asked for; each may cost its share of MaxPrice
 	// Costs are usage times rates of the runners that are paid, in the order of the
 	// committee.
 	Costs []chain.Wei

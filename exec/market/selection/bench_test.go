@@ -76,7 +76,7 @@ func BenchmarkDraw(b *testing.B) {
 	everybody := v3.Divide(selection.AllMembers, nil)
 	odd := func(a chain.Address) bool { return a[19]&1 == 0 }
 	some := v3.Divide(selection.PresentFirst, odd)
-	fav := selection.Favourite{Known: true, Runner: v3.Candidates()[777].Runner, Factor: 4}
+	fav := selection.MRU{Known: true, Runner: v3.Candidates()[777].Runner, Factor: 4}
 	gone := []chain.Address{v2.Candidates()[1].Runner, v2.Candidates()[4_000].Runner}
 	for _, d := range []struct {
 		name string

@@ -16,7 +16,7 @@ type Step struct {
 	Candidate uint32     // index in the snapshot of who was drawn
 	Pool      uint8      // 0 for the first pool of the draw, 1 for the fallback
 	Place     uint32     // where the candidate stood in the pool, whose order changes with every step
-	Favoured  bool       // a runner of the pool weighed more for having served the submitter last
+	MRU       bool       // the most recently used runner weighed more
 	Hash      chain.Hash // of the step
 	Total     [2]uint64  // sum of the weights in the pool, upper word first
 	Ticket    uint64     // what the hash leaves of it
@@ -50,12 +50,12 @@ func (d *draw) step() (Step, bool) {
 	ticket := total.reduce(binary.LittleEndian.Uint64(h[:8]))
 	place := s.pick(ticket)
 	step := Step{
-		Candidate: s.pool.candidate(s.member(place)), Pool: at, Place: place, Favoured: s.favour.on,
+		Candidate: s.pool.candidate(s.member(place)), Pool: at, Place: place, MRU: s.bias.on,
 		Hash: h, Total: [2]uint64{total.hi, total.lo}, Ticket: ticket,
 	}
 	// Bounded: by two pools.
 	for k := range d.pools {
-		d.pools[k].favour.on = false // step 0 alone (CIP-11 §9.3)
+		d.pools[k].bias.on = false // step 0 alone (CIP-11 §9.3)
 	}
 	if d.chained {
 		s.swapFront(place)
@@ -110,14 +110,14 @@ func (s *Snapshot) drawV2(r *Round, chained bool) draw {
 }
 
 // DrawV3 returns the steps of CIP-11 §9.2, one for each seat that could be filled, in the
-// order of the committee. Presence and the favourite are those of the block of the draw;
+// order of the committee. Presence and the MRU are those of the block of the draw;
 // weights are those of the snapshot (resolution 12.19).
-func (p *Presence) DrawV3(r *Round, f Favourite) []Step {
+func (p *Presence) DrawV3(r *Round, f MRU) []Step {
 	d := p.drawV3(r, f)
 	return d.take(r.Runners)
 }
 
-func (p *Presence) drawV3(r *Round, f Favourite) draw {
+func (p *Presence) drawV3(r *Round, f MRU) draw {
 	excluded := p.snapshot.indices(r.Excluded)
 	pools := make([]pool, len(p.pools))
 	// Bounded: by two pools.
@@ -126,7 +126,7 @@ func (p *Presence) drawV3(r *Round, f Favourite) draw {
 	}
 	d := newDraw(r, pools, false)
 	if index, ok := p.snapshot.IndexOf(f.Runner); ok && f.Known {
-		d.favour(uint32(index), f.Factor)
+		d.weighMRU(uint32(index), f.Factor)
 	}
 	return d
 }
@@ -140,9 +140,9 @@ func newDraw(r *Round, pools []pool, chained bool) draw {
 	return d
 }
 
-// favour lets the candidate at an index of the snapshot weigh more in the first step, if it
+// weighMRU lets the candidate at an index of the snapshot weigh more in the first step, if it
 // is in the pool of that step.
-func (d *draw) favour(index, factor uint32) {
+func (d *draw) weighMRU(index, factor uint32) {
 	// Bounded: by two pools.
 	for k := range d.pools {
 		first := &d.pools[k]
@@ -150,7 +150,7 @@ func (d *draw) favour(index, factor uint32) {
 			continue
 		}
 		if member, ok := first.pool.memberOf(index); ok {
-			first.favour = favour{on: true, place: member, factor: factor}
+			first.bias = bias{on: true, place: member, factor: factor}
 		}
 		return
 	}

@@ -44,8 +44,8 @@ func TestDrawsArePinned(t *testing.T) {
 	later := chain.SelectionSeedV3(chain.Hash{3}, chain.SelectDelayed, chain.Hash{2}, 1000)
 	everybody := v3.Divide(selection.AllMembers, nil)
 	two := func(a chain.Address) bool { return a[0] == 0x70 || a[0] == 0x30 }
-	fav := selection.Favourite{Known: true, Runner: chain.Address{0x70}, Factor: 4}
-	var none selection.Favourite
+	fav := selection.MRU{Known: true, Runner: chain.Address{0x70}, Factor: 4}
+	var none selection.MRU
 	for _, c := range []struct {
 		name, want string
 		s          *selection.Snapshot
@@ -72,6 +72,58 @@ func TestDrawsArePinned(t *testing.T) {
 	}
 }
 
+// TestWeightsOfZero: who weighs nothing is never drawn, and where nobody of a pool weighs
+// anything the draw ends without asking the next pool (CIP-11 §9.2).
+func TestWeightsOfZero(t *testing.T) {
+	list := make([]chain.Candidate, 4)
+	for i := range list {
+		list[i].Runner[0] = byte(i)
+	}
+	list[2].BaseWeight = 7
+	s := selection.Take(list)
+	r := &selection.Round{First: chain.Hash{1}, Runners: 4}
+	even := func(a chain.Address) bool { return a[0]%2 == 0 }
+	odd := func(a chain.Address) bool { return a[0]%2 == 1 }
+	for name, c := range map[string]struct {
+		steps []selection.Step
+		want  string
+	}{
+		"v2":               {s.DrawV2(r, true), "02"},
+		"v3":               {s.Divide(selection.AllMembers, nil).DrawV3(r, selection.MRU{}), "02"},
+		"weightless first": {s.Divide(selection.PresentFirst, odd).DrawV3(r, selection.MRU{}), ""},
+		"weightless then":  {s.Divide(selection.PresentFirst, even).DrawV3(r, selection.MRU{}), "02"},
+		"an MRU":           {s.Divide(selection.PresentFirst, odd).DrawV3(r, selection.MRU{Known: true, Runner: chain.Address{1}, Factor: 4}), ""},
+		"nobody":           {selection.Take(nil).DrawV2(r, true), ""},
+	} {
+		if got := committee(s, c.steps); got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+// TestLargestTree: the tree of a full registry, and of one more, is the plain one.
+func TestLargestTree(t *testing.T) {
+	if testing.Short() {
+		t.Skip("hashes half a million nodes")
+	}
+	for _, n := range []int{1 << 16, 1<<16 + 1} {
+		list := make([]chain.Candidate, n)
+		for i := range list {
+			binary.BigEndian.PutUint32(list[i].Runner[:], uint32(i))
+		}
+		s := selection.Take(list)
+		root := chain.CandidatesRoot(list)
+		if s.CandidatesRoot() != root {
+			t.Errorf("of %d: another root", n)
+		}
+		for _, i := range []int{0, n / 2, n - 1} {
+			if p, ok := s.Prove(i); !ok || !p.Verify(root) || len(p.Siblings) < 16 {
+				t.Errorf("%d of %d is not proven", i, n)
+			}
+		}
+	}
+}
+
 // TestFirstPlacesAreFair: over 100,000 seeds the first place goes to a runner as often as
 // its part of the weights says. With six degrees of freedom chi-square exceeds 33 once in
 // 90,000 runs, and the seeds are fixed.
@@ -83,19 +135,19 @@ func TestFirstPlacesAreFair(t *testing.T) {
 	}
 	v2, v3 := takeSeven(selection.V2), takeSeven(selection.V3)
 	everybody := v3.Divide(selection.AllMembers, nil)
-	fav := selection.Favourite{Known: true, Runner: chain.Address{0x40}, Factor: 4}
+	fav := selection.MRU{Known: true, Runner: chain.Address{0x40}, Factor: 4}
 	for _, c := range []struct {
 		name   string
 		s      *selection.Snapshot
-		factor uint64 // of the favourite
+		factor uint64 // of the MRU
 		draw   func(*selection.Round) []selection.Step
 	}{
 		{"v2", v2, 1, func(r *selection.Round) []selection.Step { return v2.DrawV2(r, true) }},
 		{"v2, not chained", v2, 1, func(r *selection.Round) []selection.Step { return v2.DrawV2(r, false) }},
 		{"v3", v3, 1, func(r *selection.Round) []selection.Step {
-			return everybody.DrawV3(r, selection.Favourite{})
+			return everybody.DrawV3(r, selection.MRU{})
 		}},
-		{"v3, with a favourite", v3, 4, func(r *selection.Round) []selection.Step { return everybody.DrawV3(r, fav) }},
+		{"v3, with an MRU", v3, 4, func(r *selection.Round) []selection.Step { return everybody.DrawV3(r, fav) }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var won [7]float64
@@ -149,7 +201,7 @@ func TestMembersOf(t *testing.T) { // CIP-11 §7.3, §15.9
 	}
 }
 
-func TestFavourites(t *testing.T) { // CIP-11 §9.3-9.4
+func TestMRU(t *testing.T) { // CIP-11 §9.3-9.4
 	for _, c := range []struct {
 		noted, now chain.Height
 		want       bool
@@ -201,6 +253,11 @@ func TestStandings(t *testing.T) {
 	}
 	if s := (selection.Standing{ReputationX1e9: 60e9, Height: 9}).After(selection.Silent, 3, c, points); s.ReputationX1e9 != 55e9 || s.Height != 9 {
 		t.Errorf("an event before the standing: %+v", s)
+	}
+	for from, want := range map[uint64]uint64{199.5e9: 200e9, 200e9: 200e9, 201e9: 200e9, 1 << 63: 200e9} {
+		if s := (selection.Standing{ReputationX1e9: from}).After(selection.Verified, 0, c, points); s.ReputationX1e9 != want {
+			t.Errorf("from %d to %d, want the ceiling", from, s.ReputationX1e9)
+		}
 	}
 	if got := selection.Cap(0, 0, 10); got != 0 {
 		t.Errorf("a cap of none is %d", got)

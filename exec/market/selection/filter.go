@@ -193,7 +193,9 @@ func (w *Wanted) affordable(r *Rates) bool {
 }
 
 // Share returns what one of several runners may cost at most (resolution 12.12).
-func Share(maxPrice chain.Wei, runners uint64) chain.Wei { return maxPrice / chain.Wei(runners) }
+func Share(maxPrice chain.Wei, runners uint64) chain.Wei {
+	return maxPrice / chain.Wei(max(runners, 1))
+}
 
 // Most returns the price of all that the bounds allow, of what is priced for the kind of
 // job (resolution 12.12); false if it is beyond 64 bits, as no price is.

@@ -56,33 +56,42 @@ func FuzzDraw(f *testing.F) {
 	f.Add(uint64(3), uint16(1), uint8(1), uint8(2))
 	f.Add(uint64(4), uint16(40), uint8(60), uint8(3))
 	f.Add(uint64(5), uint16(300), uint8(255), uint8(4))
-	f.Fuzz(func(t *testing.T, seed uint64, n uint16, m, number uint8) {
-		rng := rand.New(rand.NewPCG(seed, 0))
-		list := crowd(rng, int(n)%600)
-		s := selection.Take(list)
-		r := &selection.Round{Number: uint32(number) % 4, Runners: int(m)}
-		binary.BigEndian.PutUint64(r.First[:], rng.Uint64())
-		some := func() chain.Address {
-			if len(list) == 0 || rng.IntN(6) == 0 {
-				return addressOf(seed, 1<<40)
-			}
-			return list[rng.IntN(len(list))].Runner
-		}
-		for range rng.IntN(2) * rng.IntN(20) {
-			r.Excluded = append(r.Excluded, some())
-		}
-		compareSteps(t, "chained", s.DrawV2(r, true), plainV2(list, r))
-		none := selection.Favourite{}
-		compareSteps(t, "not chained", s.DrawV2(r, false), plainFixed([][]plainRunner{plainList(list, r.Excluded)}, r, none))
+	f.Fuzz(checkDraws)
+}
 
-		here := map[chain.Address]bool{}
-		for range rng.IntN(3) * rng.IntN(len(list)+1) {
-			here[some()] = true
+// TestDrawsArePlain is FuzzDraw over many crowds of all sizes.
+func TestDrawsArePlain(t *testing.T) {
+	for seed := range uint64(400) {
+		checkDraws(t, seed, uint16(seed%97), uint8(seed%23), uint8(seed))
+	}
+}
+
+func checkDraws(t *testing.T, seed uint64, n uint16, m, number uint8) {
+	rng := rand.New(rand.NewPCG(seed, 0))
+	list := crowd(rng, int(n)%600)
+	s := selection.Take(list)
+	r := &selection.Round{Number: uint32(number) % 4, Runners: int(m)}
+	binary.BigEndian.PutUint64(r.First[:], rng.Uint64())
+	some := func() chain.Address {
+		if len(list) == 0 || rng.IntN(6) == 0 {
+			return addressOf(seed, 1<<40)
 		}
-		m3, present := selection.Members(rng.IntN(3)), func(a chain.Address) bool { return here[a] }
-		fav := selection.Favourite{Known: rng.IntN(4) > 0, Runner: some(), Factor: uint32(1 + rng.IntN(1000))}
-		compareSteps(t, "v3", s.Divide(m3, present).DrawV3(r, fav), plainV3(list, r, m3, present, fav))
-	})
+		return list[rng.IntN(len(list))].Runner
+	}
+	for range rng.IntN(2) * rng.IntN(20) {
+		r.Excluded = append(r.Excluded, some())
+	}
+	compareSteps(t, "chained", s.DrawV2(r, true), plainV2(list, r))
+	none := selection.MRU{}
+	compareSteps(t, "not chained", s.DrawV2(r, false), plainFixed([][]plainRunner{plainList(list, r.Excluded)}, r, none))
+
+	here := map[chain.Address]bool{}
+	for range rng.IntN(3) * rng.IntN(len(list)+1) {
+		here[some()] = true
+	}
+	m3, present := selection.Members(rng.IntN(3)), func(a chain.Address) bool { return here[a] }
+	fav := selection.MRU{Known: rng.IntN(4) > 0, Runner: some(), Factor: uint32(1 + rng.IntN(1000))}
+	compareSteps(t, "v3", s.Divide(m3, present).DrawV3(r, fav), plainV3(list, r, m3, present, fav))
 }
 
 func compareSteps(t *testing.T, what string, got, want []selection.Step) {
@@ -151,6 +160,8 @@ func FuzzWeight(f *testing.F) {
 	f.Add(uint64(10_000e9), uint64(50e9), uint64(100), uint64(100_000), uint64(10_000e9))
 	f.Add(^uint64(0), ^uint64(0), uint64(1), ^uint64(0), uint64(1))
 	f.Add(^uint64(0)-1, uint64(200e9), uint64(100), uint64(0), uint64(1))
+	f.Add(uint64(1)<<63, uint64(0), uint64(100), uint64(2_000_000), uint64(1)) // exactly 2^64
+	f.Add(uint64(1)<<63-1, uint64(0), uint64(100), uint64(2_000_000), uint64(1))
 	f.Fuzz(func(t *testing.T, stake, reputation, normalizer, floor, stakeFloor uint64) {
 		c := &selection.Config{StakeFloor: chain.Wei(max(stakeFloor, 1)), Normalizer: max(normalizer, 1), WeightFloorE6: floor}
 		for _, c.Version = range []selection.Version{selection.V2, selection.V3} {

@@ -13,7 +13,7 @@ func ReplayV2(s *Snapshot, r *Round, chained bool) ([]Step, [][]uint32) {
 	return replay(r, s.drawV2(r, chained))
 }
 
-func ReplayV3(p *Presence, r *Round, f Favourite) ([]Step, [][]uint32) {
+func ReplayV3(p *Presence, r *Round, f MRU) ([]Step, [][]uint32) {
 	return replay(r, p.drawV3(r, f))
 }
 

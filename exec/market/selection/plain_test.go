@@ -111,7 +111,7 @@ func plainV2(list []chain.Candidate, r *selection.Round) []selection.Step {
 
 // plainFixed is the loop of CIP-11 §9.2 over one or two pools: one counter, one seed, the
 // last of a pool takes the place of the pick.
-func plainFixed(pools [][]plainRunner, r *selection.Round, f selection.Favourite) []selection.Step {
+func plainFixed(pools [][]plainRunner, r *selection.Round, f selection.MRU) []selection.Step {
 	seed := plainSeed(r)
 	var steps []selection.Step
 	for i := 0; i < r.Runners; i++ {
@@ -123,13 +123,13 @@ func plainFixed(pools [][]plainRunner, r *selection.Round, f selection.Favourite
 			break
 		}
 		pool := pools[at]
-		favoured := false
+		biased := false
 		var weights []*big.Int
 		for _, c := range pool {
 			w := new(big.Int).Set(c.weight)
 			if i == 0 && f.Known && f.Runner == c.runner {
 				w.Mul(w, big.NewInt(int64(f.Factor)))
-				favoured = true
+				biased = true
 			}
 			weights = append(weights, w)
 		}
@@ -140,7 +140,7 @@ func plainFixed(pools [][]plainRunner, r *selection.Round, f selection.Favourite
 		}
 		j := plainWalk(ticket, weights)
 		step := plainStep(total, ticket, h)
-		step.Candidate, step.Place, step.Pool, step.Favoured = pool[j].index, uint32(j), uint8(at), favoured
+		step.Candidate, step.Place, step.Pool, step.MRU = pool[j].index, uint32(j), uint8(at), biased
 		steps = append(steps, step)
 		pool[j] = pool[len(pool)-1]
 		pools[at] = pool[:len(pool)-1]
@@ -148,7 +148,7 @@ func plainFixed(pools [][]plainRunner, r *selection.Round, f selection.Favourite
 	return steps
 }
 
-func plainV3(list []chain.Candidate, r *selection.Round, m selection.Members, present func(chain.Address) bool, f selection.Favourite) []selection.Step {
+func plainV3(list []chain.Candidate, r *selection.Round, m selection.Members, present func(chain.Address) bool, f selection.MRU) []selection.Step {
 	all := plainList(list, r.Excluded)
 	if m == selection.AllMembers {
 		return plainFixed([][]plainRunner{all}, r, f)

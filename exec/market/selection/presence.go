@@ -52,9 +52,9 @@ func (s *Snapshot) Divide(m Members, present func(runner chain.Address) bool) *P
 	return p
 }
 
-// Favourite is the runner that served a submitter's last job of the kind, if one is
+// MRU is the most recently used runner of a submitter and a kind of job, if one is
 // known. It weighs Factor times as much in the first step of a draw (CIP-11 §9.3).
-type Favourite struct {
+type MRU struct {
 	Known  bool
 	Runner chain.Address
 	Factor uint32 // MRU_WEIGHT_MULTIPLIER, at least 1
@@ -66,7 +66,7 @@ func Fresh(noted, now chain.Height, ttl uint64) bool {
 	return now <= noted || uint64(now-noted) <= ttl
 }
 
-// Served returns the runner to favour from now on: the first in the order of the committee
+// Served returns the most recently used runner from now on: the first in the order of the committee
 // whose result is in the matching set (CIP-11 §9.4). False if none is.
 func Served(committee []chain.Address, matching func(seat int) bool) (chain.Address, bool) {
 	// Bounded: by the seats of a job.

@@ -1,6 +1,9 @@
 package selection
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // shuffle is a pool in the course of a draw: the order of its members changes with every
 // step, and those that are drawn leave it. It does not copy the pool. What has moved is
@@ -12,7 +15,7 @@ type shuffle struct {
 	from, to uint32  // the places that are still in the draw
 	total    wide    // of their base weights
 	moved    []moved // ascending by place, all within from and to
-	favour   favour
+	bias     bias
 }
 
 // moved says which member is at a place that was another's.
@@ -21,8 +24,8 @@ type moved struct {
 	member uint32
 }
 
-// favour multiplies the weight of one member while it is on.
-type favour struct {
+// bias multiplies the weight of one member while it is on.
+type bias struct {
 	on     bool
 	place  uint32
 	factor uint32 // at least 1
@@ -37,18 +40,18 @@ func (s *shuffle) empty() bool { return s.from == s.to }
 
 // weighed returns the sum of what the members at the places in the draw weigh now.
 func (s *shuffle) weighed() wide {
-	if !s.favour.on {
+	if !s.bias.on {
 		return s.total
 	}
-	w := s.pool.weight(s.favour.place)
-	return s.total.minus(w).plus(times(w.lo, uint64(s.favour.factor)))
+	w := s.pool.weight(s.bias.place)
+	return s.total.minus(w).plus(times(w.lo, uint64(s.bias.factor)))
 }
 
 // weight returns what the member at a place weighs now.
 func (s *shuffle) weight(place, member uint32) wide {
 	w := s.pool.weight(member)
-	if s.favour.on && s.favour.place == place {
-		return times(w.lo, uint64(s.favour.factor))
+	if s.bias.on && s.bias.place == place {
+		return times(w.lo, uint64(s.bias.factor))
 	}
 	return w
 }
@@ -58,7 +61,7 @@ func (s *shuffle) weight(place, member uint32) wide {
 func (s *shuffle) pick(ticket uint64) uint32 {
 	at := s.from
 	left := ticket
-	// Bounded: by the steps of the draw, and one for the favoured place.
+	// Bounded: by the steps of the draw, and one for the biased place.
 	for _, special := range s.special() {
 		stretch := s.stretch(at, special.place)
 		if stretch.over(left) {
@@ -77,8 +80,8 @@ func (s *shuffle) pick(ticket uint64) uint32 {
 
 // special returns the places whose weight is not the one that the pool has there.
 func (s *shuffle) special() []moved {
-	if s.favour.on { // before anything has moved
-		return []moved{{s.favour.place, s.favour.place}}
+	if s.bias.on { // before anything has moved
+		return []moved{{s.bias.place, s.bias.place}}
 	}
 	return s.moved
 }
@@ -115,7 +118,7 @@ func (s *shuffle) member(place uint32) uint32 {
 
 func (s *shuffle) note(place uint32) (int, bool) {
 	// Bounded: by the bits of the number of steps.
-	return slices.BinarySearchFunc(s.moved, place, func(m moved, p uint32) int { return int(m.place) - int(p) })
+	return slices.BinarySearchFunc(s.moved, place, func(m moved, p uint32) int { return cmp.Compare(m.place, p) })
 }
 
 // set puts a member at a place.

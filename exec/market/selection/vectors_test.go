@@ -188,7 +188,7 @@ func (d *foreignDraw) checkV3(t *testing.T) {
 	if d.Present != nil {
 		p = s.Divide(selection.PresentFirst, func(a chain.Address) bool { return slices.Contains(*d.Present, address(a)) })
 	}
-	f := selection.Favourite{Factor: d.Factor}
+	f := selection.MRU{Factor: d.Factor}
 	if d.MRU != nil {
 		f.Known, f.Runner = true, chain.Address(*d.MRU)
 	}
@@ -208,7 +208,7 @@ func (d *foreignDraw) compare(t *testing.T, s *selection.Snapshot, got []selecti
 	for i, want := range d.Steps {
 		step := got[i]
 		runner := address(s.Candidates()[step.Candidate].Runner)
-		if want.I != uint64(i) || step.Hash != chain.Hash(want.Hash) || step.Place != want.Index || step.Favoured != want.MRU ||
+		if want.I != uint64(i) || step.Hash != chain.Hash(want.Hash) || step.Place != want.Index || step.MRU != want.MRU ||
 			step.Total != [2]uint64{0, uint64(want.Total)} || step.Ticket != uint64(want.Ticket) || runner != want.Runner || runner != d.Committee[i] {
 			t.Errorf("step %d: %+v of %x, want %+v", i, step, runner, want)
 		}
