@@ -36,7 +36,7 @@ var rank = map[string]int{
 // pure packages decide (rule R2): the same answer on every node, from the
 // arguments alone. A trailing slash covers the folders below.
 var pure = []string{
-	"asm/", "crypto/keccak", "crypto/vrf", "crypto/ed25519", "chain/", "state", "state/tree", "state/checkpoint", "state/rent",
+	"asm/", "crypto/keccak", "crypto/vrf", "crypto/ed25519", "chain/", "state", "state/tree", "state/checkpoint", "state/rent", "state/roles",
 	"consensus/beacon", "consensus/shards", "consensus/simplex", "exec/", "node/light", "node/pyvalue", "node/manifest",
 	"crypto/secp256k1", "crypto/bls", "runner/wire",
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/exec/actor"
 	"github.com/cowboy-foundation/cowboy/exec/funds"
 	"github.com/cowboy-foundation/cowboy/state"
+	"github.com/cowboy-foundation/cowboy/state/roles"
 )
 
 // transact runs one transaction and books it. The error is an [*InvalidTx] or a
@@ -125,6 +126,15 @@ func (b *block) Target(tx *chain.Tx) (fees.Target, error) {
 		return fees.Target{}, &Fault{"read account " + tx.To.String(), err}
 	}
 	return fees.Target{HasCode: target.HasCode()}, nil
+}
+
+// IsRunner implements [fees.Place].
+func (b *block) IsRunner(sender chain.Address) (bool, error) {
+	is, err := roles.IsRunner(b.state, sender)
+	if err != nil {
+		err = &Fault{"read the role of " + sender.String(), err}
+	}
+	return is, err
 }
 
 // judgeActor says whether a message may start: its actor has cycles left in this block

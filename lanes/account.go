@@ -8,6 +8,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/chain/fees"
 	"github.com/cowboy-foundation/cowboy/chain/params"
 	"github.com/cowboy-foundation/cowboy/state"
+	"github.com/cowboy-foundation/cowboy/state/roles"
 )
 
 // ReadError is a fault of this node: an account could not be read. It says
@@ -103,18 +104,39 @@ func (a *admission) Room(p *params.Params, tx *chain.VerifiedTx) error {
 
 // Target implements [fees.Place]: it looks at the last head. What has no payload runs
 // nothing, so nothing is read for it. The error is a *ReadError.
-func (a *admission) Target(tx *chain.Tx) (fees.Target, error) {
+func (a *admission) Target(tx *chain.Tx) (t fees.Target, err error) {
 	if len(tx.Payload) == 0 {
-		return fees.Target{}, nil
+		return t, nil
 	}
+	err = a.atHead(*tx.To, func(view state.View) error {
+		target, _, err := view.Account(*tx.To)
+		// Nothing is deployed where somebody has signed a transaction.
+		t = fees.Target{HasCode: target.HasCode(), MayGetIt: !target.HasCode() && target.Nonce == 0}
+		return err
+	})
+	return t, err
+}
+
+// IsRunner implements [fees.Place]: it looks at the last head. The error is a *ReadError.
+func (a *admission) IsRunner(sender chain.Address) (is bool, err error) {
+	err = a.atHead(sender, func(view state.View) error {
+		is, err = roles.IsRunner(view, sender)
+		return err
+	})
+	return is, err
+}
+
+// atHead reads from the state of the last head; once more where that has gone meanwhile
+// because another came. The error is a *ReadError about addr.
+func (a *admission) atHead(addr chain.Address, read func(state.View) error) error {
 	for {
 		view := a.view.Load()
-		target, _, err := (*view).Account(*tx.To)
-		switch {
-		case err == nil: // nothing is deployed where somebody has signed a transaction
-			return fees.Target{HasCode: target.HasCode(), MayGetIt: !target.HasCode() && target.Nonce == 0}, nil
-		case a.view.Load() == view: // else a head came, and the one before may be gone
-			return fees.Target{}, &ReadError{Address: *tx.To, Err: err}
+		err := read(*view)
+		if err == nil {
+			return nil
+		}
+		if a.view.Load() == view {
+			return &ReadError{Address: addr, Err: err}
 		}
 	}
 }

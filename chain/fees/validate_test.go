@@ -36,6 +36,7 @@ type anywhere chain.FeePair
 func (a anywhere) Base(*params.Params, chain.LaneID) chain.FeePair { return chain.FeePair(a) }
 func (anywhere) Room(*params.Params, *chain.VerifiedTx) error      { return nil }
 func (anywhere) Target(*chain.Tx) (fees.Target, error)             { return fees.Target{}, nil }
+func (anywhere) IsRunner(a chain.Address) (bool, error)            { return a[0] == 0xcc, nil }
 
 func judge(tx *chain.VerifiedTx, p *params.Params, base chain.FeePair, nonce uint64, spendable chain.Wei) error {
 	rule := fees.Validity{Params: p, ChainID: testChainID}
@@ -75,8 +76,11 @@ func TestValidate(t *testing.T) { // whitepaper §2.2; resolutions 2.13, 11.33, 
 		{"last nonce", func(tx *chain.VerifiedTx) { tx.Tx.Nonce = math.MaxUint64 }, is(fees.ErrNonceMax), false},
 		{"deployment", func(tx *chain.VerifiedTx) { tx.Tx.To, tx.Tx.Payload = nil, []byte{0x84, 0x40, 0x40, 0xa0, 0xf6} }, intrinsic, false},
 		{"system instruction", func(tx *chain.VerifiedTx) {
-			tx.Tx.To, tx.Tx.Payload = &chain.AddrRunnerRegistry, []byte{0x81, 0x02}
+			tx.Tx.To, tx.Tx.Payload = &chain.AddrJobDispatcher, append([]byte{0x82, 0x06, 0x58, 0x20}, make([]byte, 32)...)
 		}, is(fees.ErrKindUnsupported), false},
+		{"a runner's by who is none", func(tx *chain.VerifiedTx) {
+			tx.Tx.To, tx.Tx.Payload, tx.Lane = &chain.AddrRunnerRegistry, []byte{0x81, 0x02}, chain.LaneRunner
+		}, is(fees.ErrRole), false},
 		{"rehearsal where the genesis has none", func(tx *chain.VerifiedTx) {
 			tx.Tx.To, tx.Tx.Payload, tx.Lane = &chain.AddrRunnerRegistry, []byte{0x83, 0x18, chain.OpRunnerRehearsal, 0x00, 0x40}, chain.LaneRunner
 		}, is(fees.ErrRehearsal), false},
@@ -112,7 +116,10 @@ func TestValidate(t *testing.T) { // whitepaper §2.2; resolutions 2.13, 11.33, 
 		"past the reserved end": to(chain.Address{18: 1, 19: 1}),
 		"cap at the base fee":   func(tx *chain.VerifiedTx) { tx.Tx.MaxFeePerCycle, tx.Tx.MaxFeePerCell = 5, 5 },
 		"most bytes":            func(tx *chain.VerifiedTx) { tx.Body = make([]byte, p.MaxTxBytes) },
-		"tip above the cap":     func(tx *chain.VerifiedTx) { tx.Tx.TipPerCycle = 1 << 60 },
+		"a heartbeat": func(tx *chain.VerifiedTx) {
+			tx.Tx.To, tx.Tx.Payload, tx.Lane, tx.Sender[0] = &chain.AddrRunnerRegistry, []byte{0x81, 0x02}, chain.LaneRunner, 0xcc
+		},
+		"tip above the cap": func(tx *chain.VerifiedTx) { tx.Tx.TipPerCycle = 1 << 60 },
 	} {
 		tx := transfer()
 		change(tx)
@@ -213,7 +220,8 @@ func TestRoles(t *testing.T) {
 	f(chain.SenderValidator, 3, false)
 	f(chain.SenderValidator, 9, false)
 	f(chain.SenderGovernance, 9, true)
-	for _, role := range []chain.SenderRule{chain.SenderRunner, chain.SenderAssignedRunner, chain.SenderCandidate, chain.SenderGovernance} {
+	f(chain.SenderRunner, 1, true) // whom the state knows as one: TestValidate
+	for _, role := range []chain.SenderRule{chain.SenderAssignedRunner, chain.SenderCandidate, chain.SenderGovernance} {
 		f(role, 1, false)
 	}
 }

@@ -44,12 +44,14 @@ type Place interface {
 	Room(p *params.Params, tx *chain.VerifiedTx) error
 	// Target looks at the account that a plain transaction names.
 	Target(tx *chain.Tx) (Target, error)
+	// IsRunner looks whether a sender is a registered runner.
+	IsRunner(sender chain.Address) (bool, error)
 }
 
 // Judge returns what a transaction is, or why it may not stand in a place; an error of the
 // place is handed on. What can never change is looked at first: form, limits and sender's
-// role; then what the sender has, then the room, and last the target, whose account has to
-// be read.
+// role; then what the sender has, then the room, and last what has to be read: whether a
+// runner is registered, and the target's account.
 func (r *Validity) Judge(tx *chain.VerifiedTx, s Standing, at Place) (chain.Instruction, Target, error) {
 	ins, err := CheckStatic(tx, r.Params, r.ChainID)
 	if err != nil {
@@ -61,8 +63,18 @@ func (r *Validity) Judge(tx *chain.VerifiedTx, s Standing, at Place) (chain.Inst
 	if err := CheckSender(tx.Tx, at.Base(r.Params, tx.Lane), s.Nonce, s.Spendable); err != nil { // the lane is one: it is the instruction's
 		return ins, Target{}, err
 	}
-	if err := at.Room(r.Params, tx); err != nil || ins.Kind != chain.KindTransfer {
+	if err := at.Room(r.Params, tx); err != nil {
 		return ins, Target{}, err
+	}
+	if ins.Sender == chain.SenderRunner {
+		is, err := at.IsRunner(tx.Sender)
+		if err == nil && !is {
+			err = needs(ins)
+		}
+		return ins, Target{}, err
+	}
+	if ins.Kind != chain.KindTransfer {
+		return ins, Target{}, nil
 	}
 	target, err := at.Target(tx.Tx)
 	if err != nil {
