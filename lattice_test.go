@@ -44,6 +44,7 @@ state/rlp:
 state/blocklog: chain
 state: chain state/rlp
 state/rent: state
+state/roles: state
 state/tree: state
 state/checkpoint: state/tree
 state/store: state/blocklog state/tree
@@ -94,13 +95,15 @@ exec/rehearsal: exec/service
 exec/market/jobs: state
 exec/staking: chain/attest exec/service
 exec/market/selection: exec/manifest
+exec/market/runners: crypto/secp256k1 exec/market/selection exec/service state/roles
+exec/market: exec/market/runners
 exec/market/results: exec/market/selection
 exec/actor: crypto/vrf exec/manifest exec/mailbox exec/pvm exec/rent exec/timers exec/token
-exec: chain/order exec/actor exec/governance exec/entitlements exec/rehearsal exec/staking
+exec: chain/order exec/actor exec/governance exec/entitlements exec/market exec/rehearsal exec/staking
 exec/parallel: exec
 
 # The pool.
-lanes: chain/epoch chain/fees chain/order state
+lanes: chain/epoch chain/fees chain/order state/roles
 lanes/ring:
 lanes/sigverify: chain crypto/secp256k1 lanes/ring
 

@@ -90,6 +90,9 @@ func (b *block) begin(n int) (err error) {
 		return err
 	}
 	b.announceRemovals()
+	if err := b.beginMarket(); err != nil {
+		return err
+	}
 	if err := b.beginRent(); err != nil {
 		return err
 	}
@@ -102,6 +105,9 @@ func (b *block) finish() error {
 		return err
 	}
 	if err := b.fireTimers(); err != nil {
+		return err
+	}
+	if err := b.endMarket(); err != nil {
 		return err
 	}
 	if err := b.reward(); err != nil {

@@ -110,7 +110,7 @@ func TestFaultSites(t *testing.T) {
 	found := map[site]int{}
 	for _, folder := range []string{
 		"exec", "exec/actor", "exec/manifest", "exec/funds", "exec/governance", "exec/mailbox", "exec/parallel", "exec/entitlements",
-		"exec/pvm", "exec/rehearsal", "exec/rent", "exec/staking", "exec/timers", "exec/token", "state/rent",
+		"exec/market", "exec/market/runners", "exec/pvm", "exec/rehearsal", "exec/rent", "exec/staking", "exec/timers", "exec/token", "state/rent",
 	} {
 		maps.Copy(found, sitesOf(t, folder))
 	}
@@ -172,6 +172,7 @@ var faultSites = []struct{ reason, sites string }{
 			exec/mailbox: DecodeItem ErrRecord, readCount ErrRecord, readPair ErrRecord, readSpan ErrRecord
 			exec/entitlements: Holder ErrRecord, ReadGrant ErrRecord, ReadRole ErrRecord, assigned ErrRecord, counts ErrRecord
 			exec/entitlements: idsAt ErrRecord, leave ErrRecord, room ErrRecord
+			exec/market/runners: Count ErrRecord, DecodeOffer ErrRecord*5, Seen ErrRecord, decode ErrRecord*4, lastHeard ErrRecord, open ErrRecord
 			exec/rehearsal: readRehearsal ErrRecord
 			exec/rent: StakeOf ErrRecord, item ErrRecord, read ErrRecord
 			exec/staking: decodeConviction ErrConvictionRecord*2, readNumber ErrConvictionRecord
@@ -186,6 +187,7 @@ var faultSites = []struct{ reason, sites string }{
 			exec/mailbox: Due ErrRecord, Open ErrRecord, Peek ErrRecord, Pop ErrRecord, TakeDue ErrRecord, first ErrRecord, firstDue ErrRecord
 			exec/mailbox: readItemAt ErrRecord, countHandedOut ErrRecord, takeLast ErrRecord
 			exec/entitlements: at ErrRecord, byRole ErrRecord, removeAt ErrRecord, listed ErrRecord, wayAt ErrRecord
+			exec/market/runners: AddressAt ErrRecord, Floor ErrRecord*2, fold ErrRecord*2, set ErrRecord
 			exec/rent: pending ErrRecord
 			exec/staking: ReadConviction ErrNoConviction
 			exec/timers: DropAll ErrRecord, insert ErrRecord, load ErrRecord, loadLink ErrRecord, move ErrRecord
@@ -214,7 +216,7 @@ var faultSites = []struct{ reason, sites string }{
 			exec: begin Fault, credit Fault, deliverWaiting Fault*2, deploy Fault, deploy fault, fault Fault, finish Fault*3
 			exec: StateMeter Fault, founding Fault
 			exec: fireTimers fault*4
-			exec: judge Fault, Target Fault, message Fault, message fault, deliverNext fault*5
+			exec: judge Fault, IsRunner Fault, Target Fault, beginMarket Fault, endMarket Fault, message Fault, message fault, deliverNext fault*5
 			exec: instruct fault, lend Fault, selectTimers Fault, selectTimers fault
 			exec: takeUp fault*2, transfer Fault, transfer fault, dealTurn fault*3, write Fault
 			exec/actor: Growth Errorf, deliverItem Errorf
@@ -235,6 +237,7 @@ var faultSites = []struct{ reason, sites string }{
 	},
 	{
 		"the list of grants was parsed before it was stored under its hash, and parsing depends on the bytes alone; of a list that a program gives, the error is a refusal", `
+			exec/market/runners: checkAttestation manifest.Parse
 			exec/actor: ReadGrants ErrRecord, ReadGrants manifest.Parse, inherited manifest.Parse, keepManifest manifest.Parse
 			exec/actor: warnDeprecated manifest.Parse
 		`,

@@ -5,6 +5,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/exec/actor"
 	"github.com/cowboy-foundation/cowboy/exec/entitlements"
 	"github.com/cowboy-foundation/cowboy/exec/governance"
+	"github.com/cowboy-foundation/cowboy/exec/market/runners"
 	"github.com/cowboy-foundation/cowboy/exec/rehearsal"
 	"github.com/cowboy-foundation/cowboy/exec/rent"
 	"github.com/cowboy-foundation/cowboy/exec/service"
@@ -20,6 +21,7 @@ var services = []service.Table{
 	governance.Instructions(carry),
 	entitlements.Instructions(ownerOf),
 	rehearsal.Instructions(),
+	runners.Instructions(),
 	rent.Instructions(),
 	staking.Instructions(),
 	token.Instructions(),

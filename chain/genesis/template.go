@@ -111,7 +111,9 @@ func DevnetTemplate() *Genesis {
 	g := MainnetParamsTemplate()
 	g.Name, g.ChainID, g.Devnet = "devnet", ChainIDDevnet, true
 	g.Params.Job.RequirePrice = false
-	g.Params.Runner.RehearsalEnabled = true
+	r := &g.Params.Runner
+	r.RehearsalEnabled = true
+	r.StakeFloor, r.ReputationHalfLifeBlocks, r.ReturnBlocks = 100*chain.WeiPerCBY, 3_600, 100 // a faucet pays for a runner, and nobody waits a day
 	g.Params.Actor.Imports = slices.Sorted(slices.Values(append(g.Params.Actor.Imports, params.DevelopmentImports()...)))
 	gov := &g.Params.Governance
 	gov.Members, gov.Threshold, gov.Seats = gov.Members[:1:1], 1, 1

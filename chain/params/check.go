@@ -305,6 +305,9 @@ func (p *Params) checkRunner() error {
 		bound{"runner.reputation_half_life_blocks", r.ReputationHalfLifeBlocks, 1, PeriodBlocksMax},
 		bound{"runner.slash_threshold", r.SlashThreshold, 1, 1_000},
 		bound{"runner.unbonding_blocks", r.UnbondingBlocks, p.Job.ChallengeWindowBlocks, PeriodBlocksMax}, // resolution 11.30
+		bound{"runner.offer_cooldown_blocks", r.OfferCooldownBlocks, 0, PeriodBlocksMax},
+		bound{"runner.max_registered", r.MaxRegistered, 1, 1 << 20},
+		bound{"runner.return_blocks", r.ReturnBlocks, 0, PeriodBlocksMax},
 		bound{"runner.slash_timeout_basis_points", r.SlashTimeoutBasisPoints, 0, BasisPoints},
 		bound{"runner.slash_schema_basis_points", r.SlashSchemaBasisPoints, 0, BasisPoints},
 		bound{"runner.slash_garbage_basis_points", r.SlashGarbageBasisPoints, 0, BasisPoints},

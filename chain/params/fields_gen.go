@@ -674,6 +674,9 @@ func (x *Runner) Fields() []document.Field {
 		{Name: "slash_threshold", Value: &x.SlashThreshold},
 		{Name: "probation_successes", Value: &x.ProbationSuccesses},
 		{Name: "max_endpoint_bytes", Value: &x.MaxEndpointBytes},
+		{Name: "offer_cooldown_blocks", Value: &x.OfferCooldownBlocks},
+		{Name: "max_registered", Value: &x.MaxRegistered},
+		{Name: "return_blocks", Value: &x.ReturnBlocks},
 		{Name: "rehearsal_enabled", Value: &x.RehearsalEnabled},
 		{Name: "unbonding_blocks", Value: &x.UnbondingBlocks},
 		{Name: "slash_timeout_basis_points", Value: &x.SlashTimeoutBasisPoints},
@@ -716,6 +719,12 @@ func (x *Runner) Member(name string) any {
 		return &x.ProbationSuccesses
 	case "max_endpoint_bytes":
 		return &x.MaxEndpointBytes
+	case "offer_cooldown_blocks":
+		return &x.OfferCooldownBlocks
+	case "max_registered":
+		return &x.MaxRegistered
+	case "return_blocks":
+		return &x.ReturnBlocks
 	case "rehearsal_enabled":
 		return &x.RehearsalEnabled
 	case "unbonding_blocks":

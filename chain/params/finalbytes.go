@@ -73,6 +73,10 @@ func (p *Params) deliveriesMax() uint64 {
 // begins, and again for what the chosen ones have left of their lane (ADR 86).
 const timerLooks = 2
 
+// SilentRunnersMax is how many runners a block finds silent at most (package
+// exec/market/runners).
+const SilentRunnersMax = 512
+
 // RentWorkMax is how many actors the rent of a block comes to (package exec/rent).
 const RentWorkMax = 544
 
@@ -81,9 +85,9 @@ const AnnouncedEventBytes = 128
 
 // AnnouncedMax returns how many events the protocol itself announces in a block at
 // most: one of each due timer whenever it looks at it, of each actor whose rent it comes
-// to, and of each entitlement that ends.
+// to, of each runner that fell silent, and of each entitlement that ends.
 func (p *Params) AnnouncedMax() uint64 {
-	return timerLooks*p.Timer.CandidatesPerBlock + RentWorkMax + maxNamedItems
+	return timerLooks*p.Timer.CandidatesPerBlock + RentWorkMax + SilentRunnersMax + maxNamedItems
 }
 
 // AnnouncedBytesMax bounds what a node stores of that.

@@ -21,8 +21,11 @@ type Runner struct {
 	SlashThreshold              uint64    `json:"slash_threshold"` // timeouts in a row that cost stake
 	ProbationSuccesses          uint64    `json:"probation_successes"`
 	MaxEndpointBytes            uint64    `json:"max_endpoint_bytes"`
-	RehearsalEnabled            bool      `json:"rehearsal_enabled"` // runner_rehearsal runs: development chains only
-	UnbondingBlocks             uint64    `json:"unbonding_blocks"`  // not below any open challenge window
+	OfferCooldownBlocks         uint64    `json:"offer_cooldown_blocks"` // between two changes of prices, abilities or largest job (resolution 12.4)
+	MaxRegistered               uint64    `json:"max_registered"`        // entries of the active list (resolution 12.2)
+	ReturnBlocks                uint64    `json:"return_blocks"`         // from the fall of a reputation to where runner_return lifts it (resolution 12.5)
+	RehearsalEnabled            bool      `json:"rehearsal_enabled"`     // runner_rehearsal runs: development chains only
+	UnbondingBlocks             uint64    `json:"unbonding_blocks"`      // not below any open challenge window
 	SlashTimeoutBasisPoints     uint64    `json:"slash_timeout_basis_points"`
 	SlashSchemaBasisPoints      uint64    `json:"slash_schema_basis_points"`
 	SlashGarbageBasisPoints     uint64    `json:"slash_garbage_basis_points"`
@@ -48,6 +51,9 @@ func defaultRunnerParams() Runner {
 		SlashThreshold:              3,
 		ProbationSuccesses:          10,
 		MaxEndpointBytes:            256,
+		OfferCooldownBlocks:         3_600,
+		MaxRegistered:               65_536,
+		ReturnBlocks:                86_400,
 		UnbondingBlocks:             7 * 86_400,
 		SlashTimeoutBasisPoints:     500,
 		SlashSchemaBasisPoints:      1_000,

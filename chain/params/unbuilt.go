@@ -37,11 +37,8 @@ func unbuiltParams() []string {
 		"leader_no_repeat",         // another draw
 		"governance.sunset_blocks", // voting by weight of tokens
 		"job", "cip11",             // the market: dispatch, verification, presence
-		"runner.stake_floor", "runner.stake_per_job_basis_points", "runner.stake_cover_filter",
-		"runner.heartbeat_timeout_blocks", "runner.initial_reputation", "runner.min_reputation",
-		"runner.max_reputation", "runner.reputation_half_life_blocks", "runner.reputation_per_result",
-		"runner.timeout_reputation_penalty", "runner.slash_threshold", "runner.probation_successes",
-		"runner.max_endpoint_bytes", "runner.unbonding_blocks",
+		"runner.stake_cover_filter", "runner.max_reputation", "runner.reputation_per_result",
+		"runner.timeout_reputation_penalty", "runner.slash_threshold",
 		"runner.slash_timeout_basis_points", "runner.slash_schema_basis_points", "runner.slash_garbage_basis_points",
 		"runner.slash_wrong_model_basis_points", "runner.slash_non_delivery_basis_points",
 		"runner.slash_prompt_leak_basis_points", "runner.slash_fault_basis_points", "runner.challenger_share_basis_points",

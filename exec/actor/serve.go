@@ -133,7 +133,7 @@ var exceptions = [verdict.Reasons]string{
 	verdict.Argument: host.RefusedArgument, verdict.Past: host.RefusedPast, verdict.TooFar: host.RefusedLimit,
 	verdict.Limit: host.RefusedLimit, verdict.Depth: host.RefusedReentrancy,
 	verdict.Missing: host.RefusedTarget, verdict.NotBegun: host.RefusedArgument, verdict.Exists: host.RefusedArgument,
-	verdict.Forbidden: host.RefusedPermission, verdict.State: host.RefusedArgument, verdict.Proof: host.RefusedArgument,
+	verdict.Forbidden: host.RefusedPermission, verdict.State: host.RefusedArgument, verdict.Proof: host.RefusedArgument, verdict.Stake: host.RefusedFunds,
 	verdict.Funds: host.RefusedFunds, verdict.Reserve: host.RefusedReserve, verdict.Overflow: host.RefusedLimit, verdict.Quota: host.RefusedStorage,
 	verdict.TokenBalance: host.RefusedFunds, verdict.Allowance: host.RefusedAllowance, verdict.Frozen: host.RefusedFrozen,
 	verdict.Hook: host.RefusedFailed, verdict.Cycles: host.RefusedLimit,

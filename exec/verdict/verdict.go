@@ -29,6 +29,7 @@ const (
 	Forbidden                  // the caller may not
 	State                      // too early, too late, or done already
 	Proof                      // evidence or data that do not hold
+	Stake                      // of a runner, too small for what it declares
 	Funds                      // the balance is too small
 	Reserve                    // the rest of the balance is held for rent
 	Overflow                   // a balance beyond 64 bits
@@ -46,7 +47,7 @@ var codes = [Reasons]uint16{
 	Argument: chain.CodeBadArgument, Past: chain.CodeBadArgument, TooFar: chain.CodeBadArgument,
 	Limit: chain.CodeLimitReached, Depth: chain.CodeLimitReached,
 	Missing: chain.CodeNotFound, NotBegun: chain.CodeNotFound, Exists: chain.CodeExists,
-	Forbidden: chain.CodeForbidden, State: chain.CodeWrongState, Proof: chain.CodeBadProof,
+	Forbidden: chain.CodeForbidden, State: chain.CodeWrongState, Proof: chain.CodeBadProof, Stake: chain.CodeStakeTooLow,
 	Funds: chain.CodeInsufficientBalance, Reserve: chain.CodeInsufficientBalance, Overflow: chain.CodeBalanceOverflow, Quota: chain.CodeQuotaExceeded,
 	TokenBalance: chain.CodeTokenBalance, Allowance: chain.CodeTokenAllowance, Frozen: chain.CodeTokenFrozen, Hook: chain.CodeTokenHook,
 	Cycles: chain.CodeCyclesExhausted,

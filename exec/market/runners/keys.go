@@ -1,0 +1,65 @@
+package runners
+
+import (
+	"encoding/binary"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/state"
+	"github.com/cowboy-foundation/cowboy/state/roles"
+)
+
+// Entries of a page.
+const (
+	listPage     = 64 // of active/, offers/ and load/
+	standingPage = 32 // of standing/: two for each of the others
+)
+
+const (
+	tableChanged = "changed/"
+	tableBeat    = "beat/"
+)
+
+func key(table string, parts ...[]byte) state.StorageKey {
+	b := append(make([]byte, 0, 48), table...)
+	// Bounded: by an address, or a height and an index.
+	for _, p := range parts {
+		b = append(b, p...)
+	}
+	return state.NewStorageKey(state.VMNamespaceSystem, b)
+}
+
+func be4(n uint32) []byte       { return binary.BigEndian.AppendUint32(nil, n) }
+func be8(h chain.Height) []byte { return binary.BigEndian.AppendUint64(nil, uint64(h)) }
+
+func countKey() state.StorageKey                 { return key("count") }
+func runnerKey(a chain.Address) state.StorageKey { return key("runner/", a[:]) }
+func offerKey(a chain.Address) state.StorageKey  { return key("offer/", a[:]) }
+func seenKey(a chain.Address) state.StorageKey   { return roles.RunnerKey(a) }
+func changedKey(index uint32) state.StorageKey   { return key(tableChanged, be4(index)) }
+func activeKey(page uint32) state.StorageKey     { return key("active/", be4(page)) }
+func offersKey(page uint32) state.StorageKey     { return key("offers/", be4(page)) }
+func loadKey(page uint32) state.StorageKey       { return key("load/", be4(page)) }
+func standingKey(page uint32) state.StorageKey   { return key("standing/", be4(page)) }
+
+func beatKey(h chain.Height, index uint32) state.StorageKey {
+	return key(tableBeat, be8(h), be4(index))
+}
+
+// splitBeat reads the height and the index back out of a key under beat/.
+func splitBeat(k state.StorageKey) (h chain.Height, index uint32, ok bool) {
+	const head = 1 + len(tableBeat)
+	if len(k) != head+8+4 {
+		return 0, 0, false
+	}
+	rest := []byte(k[head:])
+	return chain.Height(binary.BigEndian.Uint64(rest)), binary.BigEndian.Uint32(rest[8:]), true
+}
+
+// splitChanged reads the index back out of a key under changed/.
+func splitChanged(k state.StorageKey) (index uint32, ok bool) {
+	const head = 1 + len(tableChanged)
+	if len(k) != head+4 {
+		return 0, false
+	}
+	return binary.BigEndian.Uint32([]byte(k[head:])), true
+}

@@ -1,0 +1,184 @@
+package runners
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/cbor"
+	"github.com/cowboy-foundation/cowboy/chain/params"
+	"github.com/cowboy-foundation/cowboy/crypto/keccak"
+	"github.com/cowboy-foundation/cowboy/crypto/secp256k1"
+	"github.com/cowboy-foundation/cowboy/exec/manifest"
+	"github.com/cowboy-foundation/cowboy/exec/verdict"
+)
+
+// Offer is on what terms a runner works, what it can do, and where it is reached.
+type Offer struct {
+	Card         chain.RateCard
+	Capabilities chain.Capabilities
+	Attestation  *chain.RunnerAttestation // nil: it attests nothing
+	Endpoint     string                   // "": it gathers no results of others
+}
+
+const offerFields = 4
+
+// encode returns the CBOR array of the four, as they stand in instructions.
+func (o *Offer) encode() []byte {
+	b := cbor.AppendArray(make([]byte, 0, 256), offerFields)
+	b = append(append(b, o.Card.Encode()...), o.Capabilities.Encode()...)
+	if o.Attestation == nil {
+		b = cbor.AppendNull(b)
+	} else {
+		b = append(b, o.Attestation.Encode()...)
+	}
+	return cbor.AppendText(b, o.Endpoint)
+}
+
+// DecodeOffer reads a row under offer/. The error is [ErrRecord].
+func DecodeOffer(data []byte) (*Offer, error) {
+	r := cbor.NewReader(data)
+	o := new(Offer)
+	if r.ArrayOf(offerFields) != nil {
+		return nil, ErrRecord
+	}
+	if err := readCard(&r, &o.Card); err != nil {
+		return nil, ErrRecord
+	}
+	if err := readCapabilities(&r, &o.Capabilities); err != nil {
+		return nil, ErrRecord
+	}
+	var err error
+	if o.Attestation, err = readAttestation(&r); err != nil {
+		return nil, ErrRecord
+	}
+	if o.Endpoint, err = r.Text(chain.MaxEndpointBytes); err != nil || r.End() != nil {
+		return nil, ErrRecord
+	}
+	return o, nil
+}
+
+// ReadOffer returns the offer of a runner that has a record. The error is a fault.
+func ReadOffer(view Reader, a chain.Address) (*Offer, error) {
+	b, err := view.Storage(chain.AddrRunnerRegistry, offerKey(a))
+	if err != nil {
+		return nil, err
+	}
+	return DecodeOffer(b)
+}
+
+// putOffer writes an offer and what of it stands in the record, which the caller writes.
+func (b *Book) putOffer(a chain.Address, r *Runner, o *Offer) {
+	row := o.encode()
+	b.State.SetStorage(chain.AddrRunnerRegistry, offerKey(a), row)
+	r.Offer = keccak.Sum256(row)
+	r.Limit, r.Kinds = o.Capabilities.MaxConcurrentJobs, 0
+	// Bounded: by the kinds of jobs, six.
+	for _, k := range o.Capabilities.JobTypes {
+		r.Kinds |= 1 << k
+	}
+}
+
+// apply makes changes.
+func (o *Offer) apply(c *Changes) {
+	if c.Card != nil {
+		o.Card = *c.Card
+	}
+	if c.Capabilities != nil {
+		o.Capabilities = *c.Capabilities
+	}
+	if c.Attestation != nil {
+		o.Attestation = c.Attestation
+	}
+	if c.Endpoint != nil {
+		o.Endpoint = *c.Endpoint
+	}
+}
+
+// check judges what the forms leave open: names of the genesis, the endpoint, and the
+// bytes of all together. The error is a verdict.
+func (o *Offer) check(p *params.Params) error {
+	if t := o.Capabilities.TEESupport; t != nil && !slices.Contains(p.TEETypes, *t) { // Bounded: by the types of the genesis.
+		return argument("capabilities.tee_support: the chain knows no enclave %q", *t)
+	}
+	// Bounded: by chain.MaxOfferRegions, 16.
+	for _, region := range o.Capabilities.Regions {
+		if !slices.Contains(p.Regions, region) { // Bounded: by the regions of the genesis.
+			return argument("capabilities.regions: the chain knows no region %q", region)
+		}
+	}
+	if err := checkEndpoint(&p.Runner, o.Endpoint); err != nil {
+		return err
+	}
+	if n := len(o.encode()); n > chain.MaxOfferBytes {
+		return argument("an offer of %d bytes, %d are allowed", n, chain.MaxOfferBytes)
+	}
+	return nil
+}
+
+// checkEndpoint judges the address under which the others of a committee hand their
+// results in (resolution 11.29).
+func checkEndpoint(p *params.Runner, endpoint string) error {
+	const scheme = "https://"
+	switch {
+	case endpoint == "":
+		return nil
+	case uint64(len(endpoint)) > p.MaxEndpointBytes:
+		return argument("endpoint: %d bytes, %d are allowed", len(endpoint), p.MaxEndpointBytes)
+	case !strings.HasPrefix(endpoint, scheme), len(endpoint) == len(scheme): // Bounded: by eight bytes.
+		return argument("endpoint: want https://host, or nothing")
+	}
+	// Bounded: by MaxEndpointBytes, 256.
+	for i := range len(endpoint) {
+		if c := endpoint[i]; c <= ' ' || c > '~' {
+			return argument("endpoint: want printable ASCII without spaces")
+		}
+	}
+	return nil
+}
+
+// checkAttestation judges what a runner attests: its own, of grants that runners can
+// attest, under its signature (entitlements §5.1, Appendix B). The caller has charged for
+// the bytes and the signature. The error is a verdict.
+func checkAttestation(p *params.Params, h chain.Height, runner chain.Address, a *chain.RunnerAttestation) error {
+	if a.Runner != runner {
+		return argument("attestation: it is %s's", a.Runner)
+	}
+	grants, err := manifest.Parse(a.Capabilities)
+	if err == nil {
+		err = grants.Check(p, h)
+	}
+	if err != nil {
+		return argument("attestation: %v", err)
+	}
+	sig, ok := recoverable(a.Signature)
+	if !ok {
+		return errSignature
+	}
+	key, err := secp256k1.Recover(a.Digest(), sig)
+	if err != nil || chain.Address(key.Address()) != runner {
+		return errSignature
+	}
+	return nil
+}
+
+var errSignature = verdict.New(verdict.Proof, "attestation: the signature is not the runner's")
+
+// recoverable takes r ‖ s ‖ v apart, where v is 0, 1, 27 or 28 (resolution 8.3).
+func recoverable(b [65]byte) (sig secp256k1.Signature, ok bool) {
+	sig = secp256k1.Signature{R: [32]byte(b[:32]), S: [32]byte(b[32:64])}
+	switch b[64] {
+	case 0, 27:
+		return sig, true
+	case 1, 28:
+		sig.YParity = 1
+		return sig, true
+	}
+	return sig, false
+}
+
+// argument is a verdict on an argument, with the name of what is wrong.
+func argument(format string, args ...any) error {
+	return verdict.New(verdict.Argument, fmt.Sprintf(format, args...))
+}

@@ -1,0 +1,99 @@
+package runners
+
+import (
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/cbor"
+	"github.com/cowboy-foundation/cowboy/exec/market/selection"
+)
+
+// Register makes a registered runner of an address, whose stake the caller has credited to
+// the registry. One that has deregistered takes up its old index, reputation, counters and
+// what still unbonds (resolution 12.82). It counts as heard.
+func (b *Book) Register(a chain.Address, stake, maxJobValue chain.Wei, o *Offer) (*Runner, error) {
+	r, err := Read(b.State, a)
+	if err != nil {
+		return nil, err
+	}
+	if r != nil && !r.Has(selection.Deregistered) {
+		return nil, ErrRegistered
+	}
+	if need, ok := Required(&b.Params.Runner, maxJobValue); !ok || stake < need {
+		return nil, ErrStake
+	}
+	if r != nil {
+		r.OfferChanged = b.Height // leaving and coming back is no way around the cooldown
+	} else if r, err = b.join(); err != nil {
+		return nil, err
+	}
+	r.Flags = selection.Healthy
+	r.Stake = stake // a runner that left has put all it had aside
+	r.MaxJobValue = maxJobValue
+	b.putOffer(a, r, o)
+	b.put(a, r)
+	b.hear(a, r)
+	return r, nil
+}
+
+// join makes a record for a runner that was never here, at the end of the active list.
+func (b *Book) join() (*Runner, error) {
+	n, err := Count(b.State)
+	if err != nil {
+		return nil, err
+	}
+	if uint64(n) >= b.Params.Runner.MaxRegistered {
+		return nil, ErrFull
+	}
+	b.State.SetStorage(chain.AddrRunnerRegistry, countKey(), cbor.AppendUint(nil, uint64(n)+1))
+	return &Runner{
+		Index: n, Registered: b.Height,
+		Standing: selection.Standing{ReputationX1e9: b.Params.Runner.InitialReputation * selection.Point, Height: b.Height},
+	}, nil
+}
+
+// Changes are what an update changes; what is nil stays.
+type Changes struct {
+	AddStake     chain.Wei // that the caller has credited to the registry
+	MaxJobValue  *chain.Wei
+	Card         *chain.RateCard
+	Capabilities *chain.Capabilities
+	Attestation  *chain.RunnerAttestation
+	Endpoint     *string
+}
+
+// offer reports whether prices, abilities or the largest job are among them, between two
+// changes of which a cooldown lies (resolution 12.4).
+func (c *Changes) offer() bool {
+	return c.MaxJobValue != nil || c.Card != nil || c.Capabilities != nil
+}
+
+// Update changes what a runner offers, and adds to its stake.
+func (b *Book) Update(a chain.Address, c *Changes) error {
+	r, err := b.open(a)
+	if err != nil {
+		return err
+	}
+	if c.offer() {
+		if r.OfferChanged != 0 && b.since(r.OfferChanged) < b.Params.Runner.OfferCooldownBlocks {
+			return ErrCooldown
+		}
+		r.OfferChanged = b.Height
+	}
+	o, err := ReadOffer(b.State, a)
+	if err != nil {
+		return err
+	}
+	o.apply(c)
+	if err := o.check(b.Params); err != nil {
+		return err
+	}
+	r.Stake += c.AddStake // all stakes are within the supply
+	if c.MaxJobValue != nil {
+		r.MaxJobValue = *c.MaxJobValue
+	}
+	if need, ok := Required(&b.Params.Runner, r.MaxJobValue); c.MaxJobValue != nil && (!ok || r.Stake < need) {
+		return ErrStake
+	}
+	b.putOffer(a, r, o)
+	b.put(a, r)
+	return nil
+}
