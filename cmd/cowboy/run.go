@@ -50,6 +50,7 @@ type commandLine struct {
 	Block       blockCommands       `cmd:"" help:"Finalized blocks."`
 	Transaction transactionGroup    `cmd:"" help:"Transactions: send, look up, sign."`
 	Token       tokenCommands       `cmd:"" help:"Fungible tokens."`
+	Runner      runnerCommands      `cmd:"" help:"Runners: stake, offer, health."`
 	Entitlement entitlementCommands `cmd:"" help:"The entitlement registry: who may do what to what."`
 	Proof       proofCommands       `cmd:"" help:"Proofs of what the chain says, for readers who trust no node."`
 	Query       queryCommands       `cmd:"" help:"Lists and figures of the chain."`

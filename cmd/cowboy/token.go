@@ -102,11 +102,15 @@ func (f *sendFlags) instruct(ctx context.Context, s *session, i *tokenInstructio
 }
 
 func tokenTx(opcode uint64, args ...[]byte) *chain.Tx {
+	return systemTx(chain.AddrTokens, opcode, args...)
+}
+
+// systemTx is an instruction to a system address.
+func systemTx(to chain.Address, opcode uint64, args ...[]byte) *chain.Tx {
 	payload := cbor.AppendUint(cbor.AppendArray(nil, 1+len(args)), opcode)
 	for _, a := range args {
 		payload = append(payload, a...)
 	}
-	to := chain.AddrTokens
 	return &chain.Tx{To: &to, Payload: payload}
 }
 
@@ -331,15 +335,27 @@ func (c *tokenList) Run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	page := min(c.Limit, rpc.DefaultConfig().ListMax)
-	all := []rpc.TokenReply{}
-	for uint64(len(all)) < c.Limit {
-		reply, err := api.Tokens(ctx, c.Offset+uint64(len(all)), max(min(page, c.Limit-uint64(len(all))), 1))
+	return showAll(s, c.Offset, c.Limit, func(offset, limit uint64) ([]rpc.TokenReply, uint64, error) {
+		reply, err := api.Tokens(ctx, offset, limit)
+		if err != nil {
+			return nil, 0, err
+		}
+		return reply.Tokens, reply.TotalCount, nil
+	})
+}
+
+// showAll prints up to limit items of a list of the node as JSON, asking for a page at a
+// time: page returns items from an offset on and how many there are in all.
+func showAll[T any](s *session, offset, limit uint64, page func(offset, limit uint64) ([]T, uint64, error)) error {
+	most := min(limit, rpc.DefaultConfig().ListMax)
+	all := []T{}
+	for uint64(len(all)) < limit {
+		items, total, err := page(offset+uint64(len(all)), max(min(most, limit-uint64(len(all))), 1))
 		if err != nil {
 			return err
 		}
-		all = append(all, reply.Tokens...)
-		if len(reply.Tokens) == 0 || c.Offset+uint64(len(all)) >= reply.TotalCount {
+		all = append(all, items...)
+		if len(items) == 0 || offset+uint64(len(all)) >= total {
 			break
 		}
 	}

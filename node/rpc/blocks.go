@@ -131,20 +131,9 @@ func (s *Server) noBlockAt(height chain.Height) error {
 }
 
 func (s *Server) blocks(w http.ResponseWriter, r *http.Request, _ []string) error {
-	q, err := parseQuery(r)
+	offset, limit, err := s.listed(r)
 	if err != nil {
 		return err
-	}
-	offset, err := queryUint(q, "offset", 0)
-	if err != nil {
-		return err
-	}
-	limit, err := queryUint(q, "limit", s.cfg.ListDefault)
-	if err != nil {
-		return err
-	}
-	if limit < 1 || limit > s.cfg.ListMax {
-		return badRequest(CodeBadNumber, "limit=%d is out of range: give 1 to %d", limit, s.cfg.ListMax)
 	}
 	head := uint64(s.source.Height())
 	reply := BlocksReply{Blocks: []BlockSummary{}, TotalCount: head, Offset: offset, Limit: limit}

@@ -51,6 +51,7 @@ const (
 	CodeUnknownActor       Code = 2010 // no account there, or one without code
 	CodeUnknownToken       Code = 2011
 	CodeUnknownEntitlement Code = 2012
+	CodeUnknownRunner      Code = 2013
 	CodeNotKept            Code = 2009 // this node began with a later state: ask an older one
 )
 

@@ -1,9 +1,11 @@
 package rpc
 
 import (
+	"context"
 	"net/http"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 )
 
 // params answers GET /params.
@@ -12,13 +14,9 @@ func (s *Server) params(w http.ResponseWriter, r *http.Request, _ []string) erro
 	if g == nil {
 		return notFound(CodeUnknownPath, "this server was started without a genesis")
 	}
-	p := &g.Params
-	decided, err := s.source.Governance(r.Context())
+	p, err := s.inForce(r.Context())
 	if err != nil {
 		return err
-	}
-	if decided.Params != nil {
-		p = decided.Params
 	}
 	shares := make(map[string]uint64, chain.NumLanes)
 	for lane := range chain.NumLanes {
@@ -33,6 +31,19 @@ func (s *Server) params(w http.ResponseWriter, r *http.Request, _ []string) erro
 		LaneProfile: p.LaneProfile, LaneShareBasisPoints: shares,
 	})
 	return nil
+}
+
+// inForce returns the parameters in force in the next block: those of the genesis where
+// nothing was decided. The server has a genesis.
+func (s *Server) inForce(ctx context.Context) (*params.Params, error) {
+	decided, err := s.source.Governance(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if decided.Params != nil {
+		return decided.Params, nil
+	}
+	return &s.cfg.Genesis.Params, nil
 }
 
 // genesis answers GET /genesis with the file by which another node joins.

@@ -48,6 +48,24 @@ func (s *Server) tokenRoutes() []route {
 	}
 }
 
+// listed returns which part of a list a request asks for.
+func (s *Server) listed(r *http.Request) (offset, limit uint64, err error) {
+	q, err := parseQuery(r)
+	if err != nil {
+		return 0, 0, err
+	}
+	if offset, err = queryUint(q, "offset", 0); err != nil {
+		return 0, 0, err
+	}
+	if limit, err = queryUint(q, "limit", s.cfg.ListDefault); err != nil {
+		return 0, 0, err
+	}
+	if limit < 1 || limit > s.cfg.ListMax {
+		return 0, 0, badRequest(CodeBadNumber, "limit=%d is out of range: give 1 to %d", limit, s.cfg.ListMax)
+	}
+	return offset, limit, nil
+}
+
 // storageReader reads the finalized head. What is read of tokens in several steps
 // only grows, or stands in one value, so a head that moves does no harm.
 type storageReader func(addr chain.Address, key state.StorageKey) ([]byte, error)
@@ -127,20 +145,9 @@ func (s *Server) tokenBalance(w http.ResponseWriter, r *http.Request, args []str
 }
 
 func (s *Server) tokens(w http.ResponseWriter, r *http.Request, _ []string) error {
-	q, err := parseQuery(r)
+	offset, limit, err := s.listed(r)
 	if err != nil {
 		return err
-	}
-	offset, err := queryUint(q, "offset", 0)
-	if err != nil {
-		return err
-	}
-	limit, err := queryUint(q, "limit", s.cfg.ListDefault)
-	if err != nil {
-		return err
-	}
-	if limit < 1 || limit > s.cfg.ListMax {
-		return badRequest(CodeBadNumber, "limit=%d is out of range: give 1 to %d", limit, s.cfg.ListMax)
 	}
 	reader := s.headStorage(r.Context())
 	count, err := token.Count(reader)
