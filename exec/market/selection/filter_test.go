@@ -133,6 +133,19 @@ func TestStateIsAskedLast(t *testing.T) {
 	}
 }
 
+// TestWantedIsAKey: what is remembered of a block is found again by equal wants.
+func TestWantedIsAKey(t *testing.T) {
+	known := map[selection.Wanted]int{wants(chain.JobLLM): 1, wants(chain.JobHTTP): 2}
+	if again := wants(chain.JobLLM); known[again] != 1 {
+		t.Error("equal wants are not the same key")
+	}
+	other := wants(chain.JobLLM)
+	other.Bounds.MemoryMB++
+	if known[other] != 0 {
+		t.Error("other wants are the same key")
+	}
+}
+
 func TestHeard(t *testing.T) { // CIP-11 §7.1
 	for _, c := range []struct {
 		last, now chain.Height
