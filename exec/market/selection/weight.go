@@ -96,9 +96,9 @@ func isqrt64(n uint64) uint64 {
 	if n == 0 {
 		return 0
 	}
-	half := (bits.Len64(n) + 1) / 2
-	x := (uint64(1)<<half+n>>half)/2 + 1 // what one round makes of 2^half, which is over the root
-	// Bounded: each round halves the distance at least, in five rounds for 64 bits.
+	half := bits.Len64(n) / 2
+	x := (uint64(1)<<half+n>>half)/2 + 1 // one round from 2^half: not below the root, nor 7 % and 1 above it
+	// Bounded: each round squares what is above: five rounds for 64 bits.
 	for {
 		y := (x + n/x) / 2 // at most 2^33 before it is halved
 		if y >= x {
