@@ -57,8 +57,69 @@ func TestHeldAccounts(t *testing.T) {
 	if other, err := want.Growth(); err != nil || one != other || one.Accounts != 1 {
 		t.Errorf("grown by %+v, want %+v, %v", one, other, err)
 	}
-	if got.Snapshot() != 0 {
+	got.SetAccount(chain.Address{3}, Account{Nonce: 1})
+	h, _ := got.Hold(chain.Address{2})
+	if got.SetHeld(&h, 9, 9); got.Snapshot() != 0 {
 		t.Error("what cannot be taken back left marks")
+	}
+}
+
+// looked is a view that counts the looks at accounts.
+type looked struct {
+	View
+	looks int
+}
+
+// Account implements [View].
+func (c *looked) Account(addr chain.Address) (Account, bool, error) {
+	c.looks++
+	return c.View.Account(addr)
+}
+
+// TestHeldIsLookedUpOnce: what a held account has found in the parent is not looked up again,
+// neither when it is read, held and set again, nor when growth is counted.
+func TestHeldIsLookedUpOnce(t *testing.T) {
+	parent := newNaive()
+	parent.accounts[chain.Address{1}] = Account{Nonce: 3, StorageRoot: EmptyRoot, CodeHash: EmptyCodeHash}
+	c := &looked{View: parent}
+	o := NewOverlay(c)
+	for _, addr := range []chain.Address{{1}, {2}} {
+		for range 2 {
+			h, ok := o.Hold(addr)
+			if !ok {
+				t.Fatal("not held")
+			}
+			o.SetHeld(&h, 5, 6)
+			if _, _, err := o.Account(addr); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if g, err := o.Growth(); err != nil || g.Accounts != 1 {
+		t.Errorf("grown by %+v, %v", g, err)
+	}
+	if c.looks != 2 {
+		t.Errorf("%d looks at two accounts", c.looks)
+	}
+}
+
+// TestDroppedTakesNoRoom: accounts that are held and dropped leave the room to the next, and
+// nothing in it.
+func TestDroppedTakesNoRoom(t *testing.T) {
+	parent := newNaive()
+	parent.accounts[chain.Address{1}] = Account{Nonce: 3, StorageRoot: EmptyRoot, CodeHash: EmptyCodeHash, Meta: []byte("m")}
+	o := NewOverlay(parent)
+	for range 3 * slabMost {
+		from, _ := o.Hold(chain.Address{1})
+		to, _ := o.Hold(chain.Address{2})
+		o.Drop(&to)
+		o.Drop(&from)
+	}
+	if n := len(o.delta.slab); n != 0 || !o.delta.Empty() {
+		t.Errorf("%d rooms are taken, empty %v", n, o.delta.Empty())
+	}
+	if w := o.delta.next(); !reflect.DeepEqual(*w, writes{}) {
+		t.Errorf("the next room has %+v", *w)
 	}
 }
 
@@ -71,7 +132,10 @@ func TestNotHeld(t *testing.T) {
 		t.Fatal(err)
 	}
 	o.DeleteAccount(chain.Address{3})
-	for _, addr := range []chain.Address{{1}, {2}, {3}} {
+	a, _, _ := o.Account(chain.Address{4}) // then the overlay knows what is below
+	o.DeleteAccount(chain.Address{4})
+	o.SetAccount(chain.Address{4}, a)
+	for _, addr := range []chain.Address{{1}, {2}, {3}, {4}} {
 		if _, ok := o.Hold(addr); ok {
 			t.Errorf("%s is held", addr)
 		}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"runtime"
 	"slices"
@@ -26,7 +27,7 @@ import (
 )
 
 var (
-	seeds = flag.Uint64("seeds", 4, "chains of TestSameAsSequential")
+	seeds = flag.Uint64("seeds", 8, "chains of TestSameAsSequential")
 	first = flag.Uint64("first", 1, "seed of the first chain")
 )
 
@@ -72,6 +73,7 @@ type world struct {
 	nonces map[chain.Address]uint64
 	actors []chain.Address
 	tokens []token.ID
+	makers []chain.Address // of the tokens
 	salt   byte
 
 	lawyers   bool // much is done with rights
@@ -79,10 +81,16 @@ type world struct {
 }
 
 func (w *world) anyone() chain.Address {
-	if n := w.rng.IntN(users + len(w.actors)); n >= users {
+	n := w.rng.IntN(users + len(w.actors))
+	switch {
+	case w.rng.IntN(12) == 0:
+		return stranger(w.rng.IntN(strangers))
+	case w.rng.IntN(12) == 0:
+		return whale
+	case n >= users:
 		return w.actors[n-users]
 	}
-	return user(w.rng.IntN(users))
+	return user(n)
 }
 
 // tx is something that user from does.
@@ -112,11 +120,10 @@ func (w *world) tx(from chain.Address) *chain.VerifiedTx {
 		tx.CyclesLimit = chain.Cycles(40_000 + w.rng.IntN(400_000)) // often too little
 		tx.CellsLimit = chain.Cells(200 + w.rng.IntN(12_000))
 		tx.Value = chain.Wei(w.rng.IntN(3))
-	case w.isActor(to):
-		to = user(w.rng.IntN(users))
-		fallthrough
 	default:
+		to = w.payee(from, to)
 		tx.Value = chain.Wei(w.rng.IntN(1000))
+		tx.CellsLimit = chain.Cells(w.rng.IntN(2)) * 1000 // an account that is made may cost them
 		if w.rng.IntN(30) == 0 {
 			tx.Value = rich - chain.Wei(w.rng.IntN(3))*21_000*4 // all that there is, or more
 		}
@@ -127,6 +134,31 @@ func (w *world) tx(from chain.Address) *chain.VerifiedTx {
 	}
 	return verified(tx, from)
 }
+
+// payee is whom a payment goes to: a user or the sender, mostly; an actor; a place where
+// nobody is yet, or somebody is about to deploy; an account that hardly more fits into.
+func (w *world) payee(from, anyone chain.Address) chain.Address {
+	switch w.rng.IntN(10) {
+	case 0:
+		return from
+	case 1:
+		return stranger(w.rng.IntN(strangers))
+	case 2:
+		d := deployment(w.salt+1, w.entitlements()...)
+		return actor.AddressOf(user(w.rng.IntN(users)), d.Salt, d.Source)
+	case 3:
+		return whale
+	}
+	return anyone
+}
+
+// strangers are accounts that are not there at first.
+const strangers = 3
+
+func stranger(i int) chain.Address { return chain.Address{0: byte(0x50 + i), 19: 7} }
+
+// whale has as much as it can, but for what a few credits bring.
+var whale = chain.Address{0: 0x60, 19: 7}
 
 // support gives an account money, or pays its rent.
 func (w *world) support(from chain.Address) *chain.VerifiedTx {
@@ -212,11 +244,12 @@ func TestSameAsSequential(t *testing.T) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) { sameChain(t, seed, pool, met) })
 	}
 	t.Log(met)
-	if *seeds < 4 {
+	if *seeds < 8 {
 		return // too few to meet everything
 	}
 	for _, what := range []string{
 		chain.CodeName(chain.CodeOK), chain.CodeName(chain.CodeReverted), chain.CodeName(chain.CodeCyclesExhausted), chain.CodeName(chain.CodeNoHandler),
+		chain.CodeName(chain.CodeBalanceOverflow), chain.CodeName(chain.CodeBalanceHeld), chain.CodeName(chain.CodeCellsExhausted),
 		exec.ErrLaneFull.Error(), exec.ErrActorBusy.Error(), "waited", "fired",
 		"left out: " + exec.ErrLaneFull.Error(), "left out: " + exec.ErrActorBusy.Error(),
 		"ended in time", "event " + entitlements.EventGranted, "event " + governance.EventExecuted, "event token_create", "event token_transfer",
@@ -256,6 +289,9 @@ func (m meetings) add(r exec.Result, err error) {
 func sameChain(t *testing.T, seed uint64, pool []*pvm.Engine, met meetings) {
 	w := &world{rng: rand.New(rand.NewPCG(seed, 11)), nonces: map[chain.Address]uint64{}, lawyers: seed%4 > 1}
 	p, m, list := w.limits(), newState(), ways(t, pool[1:], seed)
+	a := state.NewAccount()
+	a.Balance = math.MaxUint64 - 500
+	m.Accounts[whale] = a
 	for h := chain.Height(1); h <= 5; h++ {
 		var txs []*chain.VerifiedTx
 		if w.lawyers {

@@ -1,6 +1,8 @@
 package parallel_test
 
 import (
+	"slices"
+
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
 	"github.com/cowboy-foundation/cowboy/exec/token"
@@ -26,7 +28,7 @@ func (w *world) instruct(from chain.Address) *chain.VerifiedTx {
 				}
 			}
 		}
-		w.tokens = append(w.tokens, token.NewID(from, "T", n))
+		w.tokens, w.makers = append(w.tokens, token.NewID(from, "T", n)), append(w.makers, from)
 		b := cbor.AppendText(cbor.AppendUint(cbor.AppendArray(nil, 7), chain.OpTokenCreate), "Token")
 		b = cbor.AppendUint(cbor.AppendUint(cbor.AppendText(b, "T"), 0), 1000)
 		tx.Payload = token.AppendAddress(cbor.AppendNull(b), hooks)
@@ -34,6 +36,9 @@ func (w *world) instruct(from chain.Address) *chain.VerifiedTx {
 		return verified(tx, from)
 	}
 	id := w.tokens[w.rng.IntN(len(w.tokens))]
+	if own := slices.Index(w.makers, from); own >= 0 && w.rng.IntN(3) > 0 {
+		id = w.tokens[own] // of which it has some
+	}
 	begin := func(n int, opcode uint64) []byte {
 		return cbor.AppendBytes(cbor.AppendUint(cbor.AppendArray(nil, n), opcode), id[:])
 	}
