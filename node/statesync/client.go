@@ -242,7 +242,11 @@ func (c *Client) fetch(ctx context.Context, anchor *checkpoint.Anchor) (err erro
 	defer func() { err = errors.Join(err, to.Close()) }()
 	c.jobs++
 	j := &job{Client: c, number: c.jobs, anchor: anchor, to: to, deadlines: map[uint64]time.Time{}, without: map[int]bool{}, passed: map[int]bool{}, fedAt: time.Now(), keptAt: time.Now(), toldAt: time.Now()}
-	if j.fetch, err = checkpoint.NewFetch(anchor.Root(), checkpoint.DefaultChunkBytes, to.Progress()); err != nil {
+	if j.fetch, err = checkpoint.NewFetch(anchor.Root(), checkpoint.DefaultChunkBytes, to.Progress()); errors.Is(err, checkpoint.ErrEncoding) {
+		// A snapshot file began it. What that put is put again.
+		j.fetch, err = checkpoint.NewFetch(anchor.Root(), checkpoint.DefaultChunkBytes, nil)
+	}
+	if err != nil {
 		return fmt.Errorf("state sync: %w", err)
 	}
 	if err := j.run(ctx); err != nil {

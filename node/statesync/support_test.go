@@ -8,6 +8,7 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/state/checkpoint"
+	"github.com/cowboy-foundation/cowboy/state/store"
 )
 
 // TestOneOfferDeniesNoCheckpoint: a validator that offers the newest final block, whose
@@ -52,7 +53,22 @@ func TestOneOfferDeniesNoCheckpoint(t *testing.T) {
 	}
 }
 
-// TestSupport: what more peers offer counts more, and who offered in vain counts less each time.
+// TestBegunBySnapshot: an import that a snapshot file began, whose progress says something
+// else, is no reason to give up.
+func TestBegunBySnapshot(t *testing.T) {
+	h, s := village(t, 1, 500)
+	rec, _, err := s.BlockByHeight(2)
+	check(t, err)
+	block, err := chain.DecodeBlock(rec.Block, len(rec.Block))
+	check(t, err)
+	to, err := store.OpenImport(h.client.cfg.Dir, options(), store.Target{Genesis: genesis, Height: 2, Digest: rec.Digest, Root: block.Header.StateRoot})
+	check(t, err)
+	check(t, to.Put(make([]byte, 8)))
+	check(t, to.Close())
+	check(t, h.client.Run(t.Context()))
+	h.arrived(t, s)
+}
+
 // TestSupport: what more peers offer counts more, and who offered in vain counts less each time.
 func TestSupport(t *testing.T) {
 	low, high := chain.Hash{1}, chain.Hash{2}
