@@ -21,7 +21,6 @@ func (e *Engine) applyLocal(ctx context.Context, effect simplex.Effect) error {
 			e.patience.gaveUp = x.Vote.Proposal.Round.View
 		}
 		e.tally.AddOwn(x.Vote)
-		e.recount(x.Vote.Proposal.Round.View, x.Vote.Kind)
 	case simplex.EnterView:
 		e.enterView(x)
 		return nil

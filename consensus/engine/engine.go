@@ -67,7 +67,6 @@ type Engine struct {
 
 	// Owned by Run: what this turn has to do.
 	events   []simplex.Event  // to be stepped
-	polls    []poll           // to be counted
 	arrivals []arrival        // certificates to be verified
 	outgoing []simplex.Effect // to be carried out after the sync
 
@@ -82,12 +81,6 @@ type Engine struct {
 type delivery struct {
 	from beacon.Participant
 	msg  []byte
-}
-
-// poll names votes that changed.
-type poll struct {
-	view chain.View
-	kind simplex.Kind
 }
 
 // timer is a timer with the view it was armed in.
@@ -259,7 +252,7 @@ func (e *Engine) carryOut(ctx context.Context) error {
 }
 
 // busy reports whether the machine or the tally has something to do.
-func (e *Engine) busy() bool { return len(e.events) > 0 || len(e.polls) > 0 || len(e.arrivals) > 0 }
+func (e *Engine) busy() bool { return len(e.events) > 0 || e.tally.Due() || len(e.arrivals) > 0 }
 
 // stepUntilQuiet steps the machine until it has nothing more to say.
 func (e *Engine) stepUntilQuiet(ctx context.Context) error {
@@ -314,16 +307,6 @@ func (e *Engine) queueEvent(event simplex.Event) {
 	if !e.watch.hold(event) {
 		e.events = append(e.events, event)
 	}
-}
-
-// recount puts a poll in line for this turn, once.
-func (e *Engine) recount(v chain.View, k simplex.Kind) {
-	for _, p := range e.polls {
-		if p == (poll{v, k}) {
-			return
-		}
-	}
-	e.polls = append(e.polls, poll{v, k})
 }
 
 // Deliver hands over a message that the validator from sent; the network

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -117,7 +116,6 @@ func (e *Engine) receiveVote(from beacon.Participant, v simplex.Vote) bool {
 		e.ban(from)
 		return false
 	}
-	e.recount(view, v.Kind)
 	e.leads.heard(view)
 	return true
 }
@@ -225,38 +223,32 @@ func (e *Engine) certified(c simplex.Certificate) {
 
 // assembleCertificates turns quorums of votes into certificates.
 func (e *Engine) assembleCertificates() error {
-	polls := e.polls
-	e.polls = nil
-	for _, p := range polls {
-		c, ok, bad, err := e.tally.Count(p.view, p.kind, e.assemble)
-		for _, signer := range bad {
+	for e.tally.Due() {
+		start := time.Now()
+		n, err := e.tally.CountNext(simplex.JudgeBy(e.checks, beside))
+		if n.Judged > 0 {
+			e.Stats.Stages[StageQuorum].add(time.Since(start))
+			e.Stats.VotesVerified.Add(uint64(n.Looked))
+		}
+		for _, signer := range n.Bad {
 			e.ban(signer)
 		}
 		if err != nil {
-			return fmt.Errorf("view %d: %w", p.view, err)
+			return err
 		}
-		if ok {
-			e.Stats.Certificates[p.kind].Add(1)
-			e.certified(c)
+		if n.Made {
+			e.Stats.Certificates[n.Certificate.Kind].Add(1)
+			e.certified(n.Certificate)
 		}
 	}
 	return nil
 }
 
-// assemble makes the certificate of a quorum, with the individual signatures
-// checked beside the rest.
-func (e *Engine) assemble(q simplex.Quorum) (simplex.Certificate, []int, error) {
-	start := time.Now()
-	unsure := q.Votes[q.Sure:]
-	var individuals []int
-	var beside sync.WaitGroup
-	if len(unsure) > 0 {
-		beside.Go(func() { individuals = e.checks.BadIndividuals(unsure) })
-	}
-	c, bad, err := simplex.Assemble(e.checks, q, func() []int { beside.Wait(); return individuals })
-	e.Stats.Stages[StageQuorum].add(time.Since(start))
-	e.Stats.VotesVerified.Add(uint64(len(unsure)))
-	return c, bad, err
+// beside is a [simplex.Beside] for more than one core.
+func beside(f func()) (wait func()) {
+	var under sync.WaitGroup
+	under.Go(f)
+	return under.Wait
 }
 
 // ban ignores a peer for a while. What it heard in our name counts no more: it may have

@@ -112,11 +112,11 @@ func TestBatcher(t *testing.T) {
 		if _, conflict := tally.Add(ballotOf(2, Notarize, p1)); !conflict {
 			t.Error("a second word of one validator passes")
 		}
-		if _, ok, bad, err := tally.Count(1, Notarize, j.judge); ok || len(bad) > 0 || err != nil {
+		if _, ok, bad, err := counted(tally, 1, Notarize, j.judge); ok || len(bad) > 0 || err != nil {
 			t.Errorf("votes for two blocks: certificate %v, bad %v, %v", ok, bad, err)
 		}
 		tally.Add(ballotOf(4, Notarize, p1))
-		c, ok, _, _ := tally.Count(1, Notarize, j.judge)
+		c, ok, _, _ := counted(tally, 1, Notarize, j.judge)
 		if !ok || c.Proposal != p1 {
 			t.Errorf("three votes for one block: %v of %v", ok, c.Proposal)
 		}
@@ -127,7 +127,7 @@ func TestBatcher(t *testing.T) {
 		for who := range beacon.Participant(4) {
 			tally.Add(ballotOf(who, Finalize, p1))
 		}
-		if _, ok, _, _ := tally.Count(1, Finalize, j.judge); ok || len(tally.ballots) != 0 {
+		if _, ok, _, _ := counted(tally, 1, Finalize, j.judge); ok || len(tally.ballots) != 0 {
 			t.Errorf("a view below the floor: certificate %v, %d ballots kept", ok, len(tally.ballots))
 		}
 	})
@@ -138,7 +138,7 @@ func TestBatcher(t *testing.T) {
 			tally.Add(ballotOf(who, Finalize, p1))
 		}
 		tally.Close(cert(Notarize, p1).Certificate)
-		if c, ok, _, _ := tally.Count(1, Finalize, j.judge); !ok || c.Proposal != p1 {
+		if c, ok, _, _ := counted(tally, 1, Finalize, j.judge); !ok || c.Proposal != p1 {
 			t.Error("finalize votes for the notarized block are lost")
 		}
 	})

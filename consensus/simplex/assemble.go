@@ -9,6 +9,18 @@ import (
 // the public shares of the genesis do not belong to its group key.
 var ErrShares = errors.New("good votes make no certificate: public shares and group key do not fit")
 
+// Beside begins f and returns what waits for its end. This package starts no goroutine;
+// its driver may.
+type Beside func(f func()) (wait func())
+
+// InTurn is a [Beside] for one goroutine: f is done where it is waited for.
+func InTurn(f func()) (wait func()) { return f }
+
+// JudgeBy is the [Judge] of a node, which verifies by v.
+func JudgeBy(v Verifier, beside Beside) Judge {
+	return func(q Quorum) (Certificate, []int, error) { return Assemble(v, q, beside) }
+}
+
 // Assemble makes a certificate of a quorum, or names the bad votes.
 //
 // It hopes first: it combines the votes as they are and verifies only the
@@ -17,17 +29,21 @@ var ErrShares = errors.New("good votes make no certificate: public shares and gr
 // no signers. Only when that fails are the votes looked at, and each liar can
 // make it fail once before its vote loses its slot and its peers stop listening.
 //
-// individuals returns the result of BadIndividuals for the votes beyond Sure.
-// The caller may have it done beside the rest: a vote without a good individual
-// signature is not counted, whatever the certificate says (resolution 11.3).
-func Assemble(v Verifier, q Quorum, individuals func() []int) (Certificate, []int, error) {
+// The individual signatures of the votes beyond Sure are looked at beside the rest: a vote
+// without a good one is not counted, whatever the certificate says (resolution 11.3).
+func Assemble(v Verifier, q Quorum, beside Beside) (Certificate, []int, error) {
+	unsure := q.Votes[q.Sure:]
+	var bad []int
+	wait := func() {}
+	if len(unsure) > 0 {
+		wait = beside(func() { bad = v.BadIndividuals(unsure) })
+	}
 	var c Certificate
 	var ok bool
 	if !q.Doubt {
 		c, ok = v.Combine(q)
 	}
-	unsure := q.Votes[q.Sure:]
-	bad := individuals()
+	wait()
 	// What makes a good certificate together can be bad one by one: liars can
 	// have their errors cancel out. Once a vote is to be replaced, the others count
 	// as sure, and so each of them is looked at.

@@ -60,7 +60,7 @@ func TestAssemble(t *testing.T) {
 				t.Fatal(err)
 			}
 			tt.spoil(&q)
-			c, bad, err := Assemble(s, q, func() []int { return s.BadIndividuals(q.Votes[q.Sure:]) })
+			c, bad, err := Assemble(s, q, InTurn)
 			if err != nil || !slices.Equal(bad, tt.bad) {
 				t.Fatalf("bad %v, want %v (%v)", bad, tt.bad, err)
 			}
@@ -109,7 +109,7 @@ func TestErrorsThatCancelOutAreFound(t *testing.T) {
 	s := &conspiracy{schemes[0], [2]beacon.Participant{3, 4}}
 	tally := NewTally(5)
 	judge := func(q Quorum) (Certificate, []int, error) {
-		return Assemble(s, q, func() []int { return s.BadIndividuals(q.Votes[q.Sure:]) })
+		return Assemble(s, q, InTurn)
 	}
 	tally.AddOwn(schemes[0].Sign(Finalize, p1))
 	for _, other := range schemes[1:] {
@@ -118,7 +118,7 @@ func TestErrorsThatCancelOutAreFound(t *testing.T) {
 			v.Individual[0]++
 		}
 		tally.Add(v)
-		_, ok, bad, err := tally.Count(p1.Round.View, Finalize, judge)
+		_, ok, bad, err := counted(tally, p1.Round.View, Finalize, judge)
 		if err != nil {
 			t.Fatalf("with the vote of %d: %v", v.Signer, err)
 		}
@@ -144,7 +144,7 @@ func TestAssembleTakesTheKnownSeed(t *testing.T) {
 	}
 	q.Seed = &first.Seed
 	q.Votes[1].Seed = bls.Signature{}
-	if c, bad, err := Assemble(schemes[3], q, func() []int { return nil }); c != first || bad != nil || err != nil {
+	if c, bad, err := Assemble(schemes[3], q, InTurn); c != first || bad != nil || err != nil {
 		t.Errorf("%v %v %v, want the same certificate", c.Kind, bad, err)
 	}
 }
@@ -158,7 +158,7 @@ func TestAssembleRefusesSharesOfAnotherKey(t *testing.T) {
 		q.Votes = append(q.Votes, s.Sign(Notarize, p1))
 	}
 	*set.Group() = *set.At(0).PublicShare
-	if _, _, err := Assemble(schemes[3], q, func() []int { return nil }); !errors.Is(err, ErrShares) {
+	if _, _, err := Assemble(schemes[3], q, InTurn); !errors.Is(err, ErrShares) {
 		t.Errorf("got %v, want %v", err, ErrShares)
 	}
 }

@@ -108,8 +108,9 @@
 //     [TimerFired], unless the view is left first. Answers may take as long as they
 //     take. [Fetch] has no answer but the [CertificateReceived] of what comes.
 //
-//  5. Count votes, one's own from [Broadcast] too, in a [Tally], and apply the
-//     certificates that it makes as CertificateReceived. After [Halt], stop for good.
+//  5. Count votes, one's own from [Broadcast] too, in a [Tally], which says what is due to
+//     be counted, and apply the certificates that it makes as CertificateReceived. After
+//     [Halt], stop for good.
 //
 //     for {
 //     e := next() // a message, an answer, a timer: whichever is first

@@ -82,17 +82,13 @@ func (d *driver) happened(e simplex.Event) { d.events = append(d.events, e) }
 
 // count makes certificates of the votes that are there.
 func (d *driver) count() {
-	for view := d.machine.Floor().View + 1; view <= d.machine.View(); view++ {
-		for kind := simplex.Notarize; kind <= simplex.Finalize; kind++ {
-			c, ok, _, err := d.tally.Count(view, kind, func(q simplex.Quorum) (simplex.Certificate, []int, error) {
-				return simplex.Assemble(d.scheme, q, func() []int { return d.scheme.BadIndividuals(q.Votes) })
-			})
-			if err != nil {
-				panic(err)
-			}
-			if ok {
-				d.happened(simplex.CertificateReceived{Certificate: c})
-			}
+	for d.tally.Due() {
+		n, err := d.tally.CountNext(simplex.JudgeBy(d.scheme, simplex.InTurn))
+		if err != nil {
+			panic(err)
+		}
+		if n.Made {
+			d.happened(simplex.CertificateReceived{Certificate: n.Certificate})
 		}
 	}
 }

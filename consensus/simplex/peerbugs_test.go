@@ -18,7 +18,7 @@ func TestPeerBug546SecondVoteDoesNotReplaceTheFirst(t *testing.T) {
 	schemes, _, _ := committee(t, 4)
 	tally := NewTally(3)
 	judge := func(q Quorum) (Certificate, []int, error) {
-		return Assemble(schemes[0], q, func() []int { return schemes[0].BadIndividuals(q.Votes[q.Sure:]) })
+		return Assemble(schemes[0], q, InTurn)
 	}
 	tally.AddOwn(schemes[0].Sign(Notarize, p1))
 	tally.Add(schemes[1].Sign(Notarize, p1))
@@ -31,7 +31,7 @@ func TestPeerBug546SecondVoteDoesNotReplaceTheFirst(t *testing.T) {
 	again.Signature = poison.Signature
 	tally.Add(again) // in our own name
 	tally.Add(schemes[2].Sign(Notarize, p1))
-	c, ok, bad, err := tally.Count(1, Notarize, judge)
+	c, ok, bad, err := counted(tally, 1, Notarize, judge)
 	if !ok || err != nil || len(bad) > 0 || !schemes[3].VerifyCertificate(c) {
 		t.Errorf("the quorum makes no good certificate: %v, bad %v, %v", ok, bad, err)
 	}

@@ -1,6 +1,7 @@
 package simplex
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/cowboy-foundation/cowboy/chain"
@@ -23,6 +24,13 @@ type Tally struct {
 	low     chain.View             // views below are dropped
 	high    chain.View             // largest view ever added
 	ballots map[chain.View]*ballot // never ranged over
+	due     []pollName             // that votes came into since they were counted
+}
+
+// pollName names the votes of one kind in one view.
+type pollName struct {
+	view chain.View
+	kind Kind
 }
 
 // ballot is the votes of one view.
@@ -33,6 +41,7 @@ type ballot struct {
 
 type poll struct {
 	closed   bool       // a certificate is known
+	due      bool       // it is in line to be counted
 	slots    []slot     // ascending by signer
 	subjects []*subject // in order of appearance
 }
@@ -99,32 +108,64 @@ func (t *Tally) add(v Vote, verified bool) (Conflict, bool) {
 			return Conflict{First: other.vote, Second: v}, true
 		}
 	}
-	b.polls[v.Kind].put(v, verified)
+	p := &b.polls[v.Kind]
+	p.put(v, verified)
+	if !p.closed && !p.due {
+		p.due = true
+		t.due = append(t.due, pollName{v.Proposal.Round.View, v.Kind})
+	}
 	return Conflict{}, false
 }
 
-// Count returns the certificate of kind k in view v, if its votes make one and
-// the poll is open. It calls judge only when a quorum is possible, with no more
-// votes than that takes: later ones wait and cost nothing, unless a bad one has
-// to be replaced. It also returns the signers of bad votes.
-func (t *Tally) Count(v chain.View, k Kind, judge Judge) (c Certificate, ok bool, bad []beacon.Participant, err error) {
-	b := t.ballots[v]
-	if b == nil || b.polls[k].closed {
-		return Certificate{}, false, nil, nil
+// Due reports whether a poll has votes that came in since it was counted.
+func (t *Tally) Due() bool { return len(t.due) > 0 }
+
+// Counted is what came of counting a poll.
+type Counted struct {
+	Certificate Certificate
+	Made        bool                 // there is a certificate
+	Bad         []beacon.Participant // signers of bad votes
+	Judged      int                  // quorums
+	Looked      int                  // votes in them that were not known to be good
+}
+
+// CountNext counts the first poll that is due. It calls judge only when a quorum is
+// possible, with no more votes than that takes: later ones wait and cost nothing, unless
+// a bad one has to be replaced.
+func (t *Tally) CountNext(judge Judge) (Counted, error) {
+	next := t.due[0]
+	t.due = slices.Delete(t.due, 0, 1)
+	n, err := t.countPoll(next, judge)
+	if err != nil {
+		err = fmt.Errorf("view %d: %w", next.view, err)
 	}
-	p := &b.polls[k]
+	return n, err
+}
+
+func (t *Tally) countPoll(name pollName, judge Judge) (n Counted, err error) {
+	b := t.ballots[name.view]
+	if b == nil {
+		return n, nil
+	}
+	p := &b.polls[name.kind]
+	if p.due = false; p.closed {
+		return n, nil
+	}
 	for _, s := range p.subjects {
 		for len(s.verified)+len(s.waiting) >= t.quorum {
 			q := s.nextQuorum(t.quorum)
 			q.Seed = b.seed
+			n.Judged++
+			n.Looked += len(q.Votes) - q.Sure
 			c, spoiled, err := judge(q)
 			if err != nil || len(spoiled) == 0 {
-				return c, err == nil, bad, err
+				n.Certificate, n.Made = c, err == nil
+				return n, err
 			}
-			bad = append(bad, p.resolveQuorum(s, q, spoiled)...)
+			n.Bad = append(n.Bad, p.resolveQuorum(s, q, spoiled)...)
 		}
 	}
-	return Certificate{}, false, bad, nil
+	return n, nil
 }
 
 // nextQuorum returns the quorum to be judged.

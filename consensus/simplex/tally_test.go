@@ -45,6 +45,12 @@ func (j *judged) judge(q Quorum) (Certificate, []int, error) {
 	return Certificate{Kind: q.Votes[0].Kind, Proposal: q.Votes[0].Proposal, Seed: bls.Signature{0x5e}}, nil, nil
 }
 
+// counted counts a poll, due or not.
+func counted(t *Tally, v chain.View, k Kind, judge Judge) (Certificate, bool, []beacon.Participant, error) {
+	n, err := t.countPoll(pollName{v, k}, judge)
+	return n.Certificate, n.Made, n.Bad, err
+}
+
 func signers(votes []Vote) []beacon.Participant {
 	var out []beacon.Participant
 	for _, v := range votes {
@@ -60,7 +66,7 @@ func TestVotesWaitForAQuorum(t *testing.T) {
 	var j judged
 	count := func() (Certificate, bool) {
 		t.Helper()
-		c, ok, bad, err := tally.Count(1, Notarize, j.judge)
+		c, ok, bad, err := counted(tally, 1, Notarize, j.judge)
 		if bad != nil || err != nil {
 			t.Fatalf("bad votes of %v, error %v", bad, err)
 		}
@@ -89,19 +95,63 @@ func TestVotesWaitForAQuorum(t *testing.T) {
 	}
 }
 
+// A poll is in line once, by its first vote since it was counted. Votes that change
+// nothing bring none into line.
+func TestPollsAreDueOnce(t *testing.T) {
+	tally := NewTally(2)
+	var j judged
+	next := func() (Certificate, bool) {
+		t.Helper()
+		if !tally.Due() {
+			t.Fatal("nothing is due")
+		}
+		n, err := tally.CountNext(j.judge)
+		if len(n.Bad) > 0 || err != nil || n.Judged > 1 || n.Made != (n.Judged == 1) {
+			t.Fatalf("%+v, %v", n, err)
+		}
+		return n.Certificate, n.Made
+	}
+	tally.Add(ballotOf(0, Notarize, p1))
+	tally.Add(ballotOf(0, Finalize, p1))
+	tally.AddOwn(ballotOf(1, Notarize, p1))
+	if c, ok := next(); !ok || c.Kind != Notarize {
+		t.Errorf("first %v %v, want a notarization", c.Kind, ok)
+	}
+	if _, ok := next(); ok {
+		t.Error("one vote of two makes a finalization")
+	}
+	tally.Add(ballotOf(0, Finalize, p1)) // again
+	if tally.Due() {
+		t.Error("a vote that is here already is to be counted")
+	}
+	tally.Close(Certificate{Kind: Notarize, Proposal: p1})
+	tally.Add(ballotOf(2, Notarize, p1))
+	if tally.Due() {
+		t.Error("a vote of a closed poll is to be counted")
+	}
+	tally.Add(ballotOf(1, Finalize, p1))
+	tally.Advance(p1.Round.View + 1)
+	if _, ok := next(); ok || j.calls != 1 {
+		t.Error("votes of a dropped view were judged")
+	}
+	if tally.Due() {
+		t.Error("a poll is due after it was counted")
+	}
+}
+
 // The seed of a round is the same whatever its votes say, so once a certificate
 // told it, other kinds of votes need not bring it (resolution 1.12).
 func TestASeedIsLookedAtOnce(t *testing.T) {
 	tally := NewTally(1)
 	var j judged
 	tally.AddOwn(ballotOf(0, Notarize, p1))
-	c, _, _, _ := tally.Count(1, Notarize, j.judge)
+	c, _, _, _ := counted(tally, 1, Notarize, j.judge)
 	if j.last.Seed != nil {
 		t.Error("the first quorum has a seed already")
 	}
 	tally.Close(c)
 	tally.AddOwn(ballotOf(0, Finalize, p1))
-	if _, ok, _, _ := tally.Count(1, Finalize, j.judge); !ok || j.last.Seed == nil || *j.last.Seed != c.Seed {
+	if _, ok, _, _ := counted(tally, 1, Finalize, j.judge); !ok || j.last.Seed == nil || *j.last.Seed != c.Seed {
 		t.Error("the second quorum does not know the seed of the first")
 	}
 }
@@ -114,18 +164,18 @@ func TestBadVotesAreNamedAndDropped(t *testing.T) {
 	tally.AddOwn(ballotOf(0, Notarize, p1))
 	tally.Add(bad(ballotOf(1, Notarize, p1)))
 	tally.Add(ballotOf(2, Notarize, p1))
-	_, ok, culprits, _ := tally.Count(1, Notarize, j.judge)
+	_, ok, culprits, _ := counted(tally, 1, Notarize, j.judge)
 	if ok || !slices.Equal(culprits, []beacon.Participant{1}) || j.last.Sure != 1 || j.last.Doubt {
 		t.Fatalf("certificate %v, culprits %v, of %+v", ok, culprits, j.last)
 	}
 	if _, conflict := tally.Add(ballotOf(1, Notarize, p1)); conflict {
 		t.Error("a second try after a bad vote is a conflict")
 	}
-	if _, ok, _, _ := tally.Count(1, Notarize, j.judge); ok || j.calls != 1 {
+	if _, ok, _, _ := counted(tally, 1, Notarize, j.judge); ok || j.calls != 1 {
 		t.Error("a second try after a bad vote was counted")
 	}
 	tally.Add(ballotOf(3, Notarize, p1))
-	if _, ok, _, _ := tally.Count(1, Notarize, j.judge); !ok || j.last.Sure != 2 || !j.last.Doubt {
+	if _, ok, _, _ := counted(tally, 1, Notarize, j.judge); !ok || j.last.Sure != 2 || !j.last.Doubt {
 		t.Errorf("certificate %v of %+v, want one of three with two sure and with doubt", ok, j.last)
 	}
 }
@@ -141,7 +191,7 @@ func TestWaitingVotesReplaceBadOnes(t *testing.T) {
 		}
 		tally.Add(v)
 	}
-	_, ok, culprits, _ := tally.Count(1, Notarize, j.judge)
+	_, ok, culprits, _ := counted(tally, 1, Notarize, j.judge)
 	if got := signers(j.last.Votes); !ok || !slices.Equal(got, []beacon.Participant{1, 3, 5}) {
 		t.Errorf("certificate %v of %v", ok, got)
 	}
@@ -155,7 +205,7 @@ func TestOwnVoteIsAQuorumOfOne(t *testing.T) {
 	tally := NewTally(1)
 	tally.AddOwn(ballotOf(0, Nullify, p1))
 	var j judged
-	if _, ok, _, _ := tally.Count(1, Nullify, j.judge); !ok || j.last.Sure != 1 {
+	if _, ok, _, _ := counted(tally, 1, Nullify, j.judge); !ok || j.last.Sure != 1 {
 		t.Errorf("certificate %v of %+v", ok, j.last)
 	}
 }
@@ -194,7 +244,7 @@ func TestConflicts(t *testing.T) {
 			}
 			tally.Add(ballotOf(9, tt.first.Kind, tt.first.Proposal))
 			var j judged
-			tally.Count(tt.first.Proposal.Round.View, tt.first.Kind, j.judge)
+			counted(tally, tt.first.Proposal.Round.View, tt.first.Kind, j.judge)
 			if len(j.last.Votes) != 2 || j.last.Votes[0] != tt.first {
 				t.Error("the first vote no longer counts")
 			}
@@ -216,7 +266,7 @@ func TestAdvanceDropsViews(t *testing.T) {
 		t.Errorf("%d views kept", n)
 	}
 	var j judged
-	if _, ok, _, _ := tally.Count(45, Nullify, j.judge); ok {
+	if _, ok, _, _ := counted(tally, 45, Nullify, j.judge); ok {
 		t.Error("a vote of a dropped view counts")
 	}
 }

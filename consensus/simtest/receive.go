@@ -73,7 +73,6 @@ func (v *validator) receiveVote(from beacon.Participant, vote simplex.Vote, m me
 		v.ban(from)
 		return
 	}
-	v.polls = append(v.polls, poll{view, vote.Kind})
 	switch who, known := v.machine.LeaderOf(view, vote.Proposal.Parent); {
 	case known && who != from:
 	case m.block != nil:
@@ -159,30 +158,25 @@ func (v *validator) certificate(c simplex.Certificate) {
 }
 
 func (v *validator) assembleCertificates() {
-	polls := v.polls
-	v.polls = nil
-	for _, p := range polls {
-		c, ok, bad, err := v.tally.Count(p.view, p.kind, v.assemble)
-		for _, signer := range bad {
+	for v.tally.Due() {
+		n, err := v.tally.CountNext(simplex.JudgeBy(v.scheme, simplex.InTurn))
+		for _, signer := range n.Bad {
 			v.ban(signer)
 		}
 		if err != nil {
 			v.net.recordBreach("validator %d: %w", v.id, err)
 			return
 		}
-		if !ok {
+		if !n.Made {
 			continue
 		}
+		c := n.Certificate
 		if len(v.scheme.BadCertificates([]simplex.Certificate{c})) > 0 {
-			v.net.recordBreach("validator %d made a bad %s of view %d", v.id, p.kind, p.view)
+			v.net.recordBreach("validator %d made a bad %s of view %d", v.id, c.Kind, c.Proposal.Round.View)
 			return
 		}
 		v.certificate(c)
 	}
-}
-
-func (v *validator) assemble(q simplex.Quorum) (simplex.Certificate, []int, error) {
-	return simplex.Assemble(v.scheme, q, func() []int { return v.scheme.BadIndividuals(q.Votes[q.Sure:]) })
 }
 
 // answersMax bounds the certificates that answer one request.

@@ -52,7 +52,6 @@ type validator struct {
 	wants    []*want
 	turnOf   int // of the rotation over peers that are asked, as long as they answer
 	events   []simplex.Event
-	polls    []poll
 	outgoing []simplex.Effect
 	busy     bool
 	inbox    []delivery // that came since
@@ -61,11 +60,6 @@ type validator struct {
 type blockKey struct {
 	view   chain.View
 	digest chain.Hash
-}
-
-type poll struct {
-	view chain.View
-	kind simplex.Kind
 }
 
 // block is a block with what the application says of it and what the machine
@@ -94,7 +88,7 @@ func (v *validator) start() {
 	if v.app.code != nil && !v.observes() {
 		v.pool = shards.NewPool(v.app.code, format, v.id)
 	}
-	v.events, v.polls, v.outgoing = nil, nil, nil
+	v.events, v.outgoing = nil, nil
 	v.busy, v.inbox = false, nil
 	v.app.restart()
 	v.disk.open()
@@ -198,7 +192,7 @@ func (v *validator) queueEvent(e simplex.Event) { v.events = append(v.events, e)
 // turn does what the events in line lead to, with one sync. A crash can come
 // before the sync, after it, or between two messages that leave.
 func (v *validator) turn() {
-	for len(v.events) > 0 || len(v.polls) > 0 {
+	for len(v.events) > 0 || v.tally.Due() {
 		for len(v.events) > 0 {
 			e := v.events[0]
 			v.events = v.events[1:]
@@ -213,7 +207,7 @@ func (v *validator) turn() {
 	if !v.carryOut(out) {
 		return
 	}
-	if len(v.events) > 0 || len(v.polls) > 0 {
+	if len(v.events) > 0 || v.tally.Due() {
 		v.turn()
 	}
 }
@@ -287,7 +281,6 @@ func (v *validator) applyLocal(effect simplex.Effect) {
 		return
 	case simplex.Broadcast:
 		v.tally.AddOwn(x.Vote)
-		v.polls = append(v.polls, poll{x.Vote.Proposal.Round.View, x.Vote.Kind})
 	case simplex.EnterView:
 		v.net.hashIn(byte(v.node), x.Round.Append([]byte("enter")))
 		for i := range v.armed {

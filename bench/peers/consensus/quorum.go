@@ -215,29 +215,32 @@ func (r *quorumSides) arrivals() []simplex.Vote {
 	return slices.Concat(r.votes[:1], others[at:], others[:at])
 }
 
+// withoutIndividuals verifies no individual signature.
+type withoutIndividuals struct{ simplex.Verifier }
+
+func (withoutIndividuals) BadIndividuals([]simplex.Vote) []int { return nil }
+
 func (r *quorumSides) ours(votes []simplex.Vote) (simplex.Certificate, error) {
 	s := r.schemes[0]
 	tally := simplex.NewTally(r.set.Quorum())
 	if r.seedKnown {
 		tally.Close(simplex.Certificate{Kind: simplex.Nullify, Proposal: r.proposal, Seed: r.want.Seed})
 	}
-	judge := func(q simplex.Quorum) (simplex.Certificate, []int, error) {
-		return simplex.Assemble(s, q, func() []int {
-			if !r.individual {
-				return nil
-			}
-			return s.BadIndividuals(q.Votes[q.Sure:])
-		})
+	var checks simplex.Verifier = s
+	if !r.individual {
+		checks = withoutIndividuals{s}
 	}
+	judge := simplex.JudgeBy(checks, simplex.InTurn)
 	for i, v := range votes {
 		if i == 0 {
 			tally.AddOwn(v)
 		} else {
 			tally.Add(v)
 		}
-		c, ok, _, err := tally.Count(v.Proposal.Round.View, v.Kind, judge)
-		if ok || err != nil {
-			return c, err
+		for tally.Due() {
+			if n, err := tally.CountNext(judge); n.Made || err != nil {
+				return n.Certificate, err
+			}
 		}
 	}
 	return simplex.Certificate{}, errors.New("no quorum")
