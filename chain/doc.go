@@ -1,7 +1,8 @@
 //spec:implements resolutions 8
 
 // Package chain is the vocabulary of the protocol: units, addresses,
-// transactions, blocks, receipts, instructions, and their one canonical
+// transactions, blocks, receipts, instructions, what the runner market exchanges (jobs, their
+// terms and results, what runners offer), and their one canonical
 // encoding, with every preimage that blocks carry or execution judges. What runners
 // and validators sign on their link is runner/wire's. Parameters are in chain/params,
 // what fixes a chain in chain/genesis; this package imports neither.

@@ -32,10 +32,10 @@ func resultForms() []form {
 		{
 			name: "runner_result", most: MaxResultBytes, decode: decodes(DecodeRunnerResult), sample: pinResult(), keys: keys,
 			plain: map[int]any{
-				0: 1, 1: 2, 2: 0, 3: []byte(`{"answer":"Paris"}`), 4: map[int]any{0: 120, 1: 9, 2: 1500, 3: 256, 4: 1}, 5: 1_700_000_000_123, 6: []byte{1, 2, 3},
+				0: 1, 1: 2, 2: 0, 3: []byte(`{"answer":"Paris"}`), 4: map[int]any{0: 120, 1: 9, 2: 1500, 3: 256, 4: 1}, 5: uint64(1_700_000_000_123), 6: []byte{1, 2, 3},
 				7: map[int]any{
 					0: "https://api.example.com/v1", 1: 200, 2: counting(0x13, 32), 3: counting(0x14, 32),
-					4: map[string]string{"content-type": "application/json", "date": "Fri", "etag": "7"}, 5: 1_700_000_000_000,
+					4: map[string]string{"content-type": "application/json", "date": "Fri", "etag": "7"}, 5: uint64(1_700_000_000_000),
 				},
 				8: []byte{0, 1, 255, 254}, 9: nil,
 			},

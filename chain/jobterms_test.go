@@ -55,7 +55,7 @@ func termsForms() []form {
 		hash: func(e encoder) (string, Hash) { return "terms_hash", e.(*JobTerms).TermsHash() },
 		plain: map[int]any{
 			0: 1, 1: map[int]any{0: 16 << 10, 1: 30_000, 2: "json", 3: `{"type":"object"}`}, 2: counting(0x70, 32), 3: 12345,
-			4: map[int]any{0: 1, 1: 50_000}, 5: map[int]any{0: 2, 1: 1_700_000_000_000, 2: 60_000},
+			4: map[int]any{0: 1, 1: 50_000}, 5: map[int]any{0: 2, 1: uint64(1_700_000_000_000), 2: 60_000},
 			6: map[int]any{0: 3, 1: map[string]string{"at": "$.at", "price": "$.usd"}, 2: nil}, 7: 2_000_000,
 			8: []any{map[int]any{0: 0}, map[int]any{0: 1, 1: 20}, map[int]any{0: 2, 1: 1500}, map[int]any{0: 3}, map[int]any{0: 4}},
 			9: named, 10: map[int]any{0: 850_000, 1: counting(0x71, 32)}, 11: "broker_api_key", 12: plainJSON(),

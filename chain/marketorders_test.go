@@ -34,7 +34,7 @@ func orders() []order {
 		{
 			"runner_register", registry, func() Request { return new(RunnerRegister) },
 			&RunnerRegister{10 * WeiPerCBY, card, able, attested, "https://runner.example.com:8443/cowboy"},
-			[]any{1, 10_000_000_000, plainOf["rate_card"], plainOf["capabilities"], plainOf["runner_attestation"], "https://runner.example.com:8443/cowboy"},
+			[]any{1, uint64(10_000_000_000), plainOf["rate_card"], plainOf["capabilities"], plainOf["runner_attestation"], "https://runner.example.com:8443/cowboy"},
 		},
 		{
 			"runner_register", registry, func() Request { return new(RunnerRegister) },

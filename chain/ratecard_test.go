@@ -59,7 +59,7 @@ func offerForms() []form {
 			keys: strings.Fields("llm_input_token llm_output_token http_request_base compute_second memory_mb supported_models min_job_value max_job_value"),
 			plain: map[int]any{
 				0: 3, 1: 15, 2: 2_000_000, 3: 100_000, 4: uint64(1) << 40, 5: [][]byte{counting(0x10, 32), counting(0x11, 32)},
-				6: 1_000, 7: 50_000_000_000,
+				6: 1_000, 7: uint64(50_000_000_000),
 			},
 		},
 		{

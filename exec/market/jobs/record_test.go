@@ -80,7 +80,7 @@ func rows() []row {
 			make([]byte, 20), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, zero, zero, zero, zero, 0, 0, 0, 0, 0, zero,
 		}, recode(DecodeJob)},
 		{"seat", pinSeat(), []any{
-			counting(0x20, 20), rates, 19_000_000, true, 61_250_000_000, h(6), 1050, []any{1080, h(7), h(8), 2, usage}, 18_000_000, 5,
+			counting(0x20, 20), rates, 19_000_000, true, uint64(61_250_000_000), h(6), 1050, []any{1080, h(7), h(8), 2, usage}, 18_000_000, 5,
 		}, recode(DecodeSeat)},
 		{"seat_new", &Seat{}, []any{make([]byte, 20), []any{0, 0, 0, 0, 0}, 0, false, 0, nil, 0, nil, 0, 0}, recode(DecodeSeat)},
 	}
