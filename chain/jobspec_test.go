@@ -231,7 +231,7 @@ func TestSpecRefuses(t *testing.T) { // market bounds; CIP-11 §12.6
 		{"value of a header", http(func(j *HTTPJob) { j.Headers = TextMap{{"a", many(4096)}} }), http(func(j *HTTPJob) { j.Headers = TextMap{{"a", many(4097)}} }), "headers", cbor.ErrTooLong},
 		{"server", mcp(func(j *MCPJob) { j.Server = many(256) }), mcp(func(j *MCPJob) { j.Server = many(257) }), "server", cbor.ErrTooLong},
 		{"tool", mcp(func(j *MCPJob) { j.ToolName = many(256) }), mcp(func(j *MCPJob) { j.ToolName = many(257) }), "tool_name", cbor.ErrTooLong},
-		{"arguments with bytes", mcp(func(j *MCPJob) { j.Arguments = JSONValue{0x60} }), mcp(func(j *MCPJob) { j.Arguments = JSONValue{0x40} }), "arguments", ErrJSONType},
+		{"arguments with bytes", mcp(func(j *MCPJob) { j.Arguments = JSONValue{0x60} }), mcp(func(j *MCPJob) { j.Arguments = JSONValue{0x40} }), "arguments", cbor.ErrJSONType},
 		{
 			"params", func(s *JobSpec) { s.JobType = &CustomJob{Params: make([]byte, 64<<10)} },
 			func(s *JobSpec) { s.JobType = &CustomJob{Params: make([]byte, 64<<10+1)} }, "params", cbor.ErrTooLong,

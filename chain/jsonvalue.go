@@ -5,23 +5,13 @@ package chain
 import (
 	"cmp"
 	"errors"
-	"math"
 	"slices"
 
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
 )
 
-// Reasons for which an item is no value of JSON in its one form, or not the one that
-// its place wants.
-var (
-	// ErrJSONType means a byte string, or a key that is no text.
-	ErrJSONType = errors.New("item is not a value of JSON")
-	// ErrJSONNumber means a float where an integer has the same value, or an integer
-	// below -2^63.
-	ErrJSONNumber = errors.New("number is not in its one form")
-	// ErrNoObject means another value than an object of JSON.
-	ErrNoObject = errors.New("value is not an object")
-)
+// ErrNoObject means another value of JSON than an object.
+var ErrNoObject = errors.New("value is not an object")
 
 // jsonDepth is how deep a value nests at most: it lies two levels deep in a job, all of
 // which has no more levels than a transaction.
@@ -60,73 +50,7 @@ func ParseJSONValue(b []byte, limit int) (JSONValue, error) {
 }
 
 func readJSONValue(r *cbor.Reader, limit int) (JSONValue, error) {
-	start := *r
-	raw, err := r.Raw(cbor.Limits{Bytes: limit, Depth: jsonDepth, Items: limit})
-	if err != nil {
-		return nil, err
-	}
-	inside := cbor.NewReader(raw)
-	if err := checkJSON(&inside); err != nil {
-		*r = start
-		return nil, err
-	}
-	return raw, nil
-}
-
-// checkJSON reads one value of what is known to be canonical, so its recursion is
-// bounded by jsonDepth.
-func checkJSON(r *cbor.Reader) error {
-	if r.Null() {
-		return nil
-	}
-	at := *r
-	if _, err := r.Uint(); err == nil {
-		return nil
-	}
-	if _, err := r.Int(); err == nil {
-		return nil
-	} else if errors.Is(err, cbor.ErrTooLong) {
-		return ErrJSONNumber
-	}
-	if _, err := r.Text(math.MaxInt); err == nil {
-		return nil
-	}
-	if _, err := r.Bool(); err == nil {
-		return nil
-	}
-	if f, err := r.Float(); err == nil {
-		return checkJSONFloat(f)
-	}
-	if n, err := r.Array(math.MaxInt); err == nil {
-		for range n {
-			if err := checkJSON(r); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	n, err := r.Map(math.MaxInt)
-	if err != nil {
-		*r = at
-		return ErrJSONType
-	}
-	for range n {
-		if _, err := r.Text(math.MaxInt); err != nil {
-			return ErrJSONType
-		}
-		if err := checkJSON(r); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// checkJSONFloat refuses what an integer says too.
-func checkJSONFloat(f float64) error {
-	if f == math.Trunc(f) && f >= -(1<<63) && f < 1<<64 {
-		return ErrJSONNumber
-	}
-	return nil
+	return r.RawJSON(cbor.Limits{Bytes: limit, Depth: jsonDepth, Items: limit})
 }
 
 // TextPair is a pair of a [TextMap].

@@ -40,6 +40,12 @@ var (
 	ErrMissingKey = errors.New("map key is missing or out of its order")
 	// ErrUnknownKey means a map key beyond those that its place has.
 	ErrUnknownKey = errors.New("map key of no meaning")
+	// ErrJSONType means an item that no JSON has: a byte string, or a key that is no
+	// text.
+	ErrJSONType = errors.New("item is not a value of JSON")
+	// ErrJSONNumber means a number of JSON that is not in its one form: a float where
+	// an integer has the same value, or an integer below -2^63.
+	ErrJSONNumber = errors.New("number is not in its one form")
 	// ErrDepth means items nested deeper than the limit.
 	ErrDepth = errors.New("nested too deep")
 	// ErrTooManyItems means more items than the limit.

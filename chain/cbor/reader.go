@@ -181,7 +181,10 @@ func (r *Reader) Key(prev []byte, lim Limits) ([]byte, error) {
 // Raw reads one item of any shape within lim and returns its encoding, which
 // aliases the input. The byte limit applies to the item alone.
 func (r *Reader) Raw(lim Limits) ([]byte, error) {
-	s := scanner{data: r.data, itemsLeft: lim.Items}
+	return r.raw(scanner{data: r.data, itemsLeft: lim.Items}, lim)
+}
+
+func (r *Reader) raw(s scanner, lim Limits) ([]byte, error) {
 	end, err := s.item(r.pos, lim.Depth)
 	if err != nil {
 		return nil, err

@@ -62,6 +62,7 @@ func Scan(data []byte, lim Limits) error {
 type scanner struct {
 	data      []byte
 	itemsLeft int
+	json      bool // nothing but values of JSON
 }
 
 // item checks the item at pos and returns where it ends. depthLeft is how many
@@ -74,6 +75,11 @@ func (s *scanner) item(pos, depthLeft int) (int, error) {
 	h, err := readHead(s.data, pos)
 	if err != nil {
 		return 0, err
+	}
+	if s.json {
+		if err := h.checkJSON(s.data, pos); err != nil {
+			return 0, err
+		}
 	}
 	switch h.major {
 	case majorBytes, majorText:
@@ -112,6 +118,9 @@ func (s *scanner) elements(pos, n, depthLeft int) (int, error) {
 func (s *scanner) pairs(pos, n, depthLeft int) (int, error) {
 	var prev []byte
 	for i := range n {
+		if s.json && pos < len(s.data) && s.data[pos]>>5 != majorText {
+			return 0, &SyntaxError{Offset: pos, Err: ErrJSONType}
+		}
 		end, err := s.item(pos, depthLeft)
 		if err != nil {
 			return 0, err
