@@ -158,6 +158,7 @@ type block struct {
 	supply    staking.Supply
 	meter     Meter         // of the parent
 	events    []chain.Event // of the protocol itself
+	payment   *payment      // room of the one at hand, see payable; nil in a worker
 	result    Result
 }
 
@@ -165,6 +166,7 @@ type block struct {
 func newBlock(view state.View, in Inputs) *block {
 	return &block{
 		in: &in, parent: view, warm: actor.NewWarm(nil), state: state.NewOverlay(view), budget: fees.NewBudget(in.Params), actors: in.Actors(),
+		payment: new(payment),
 	}
 }
 

@@ -161,7 +161,7 @@ func (v *Builder) Pay(i int, in Accounts) (done bool, err error) {
 	if !ok {
 		return false, nil
 	}
-	return true, v.takePayment(i, &p)
+	return true, v.takePayment(i, p)
 }
 
 // takePayment takes a payment, unless time is over. The error is a [*Fault].

@@ -36,23 +36,24 @@ type Accounts interface {
 	SetHeld(h *state.Held, nonce uint64, balance chain.Wei)
 }
 
-// payable works out a payment. It writes nothing.
-func (b *block) payable(tx *chain.VerifiedTx, in Accounts) (p payment, ok bool) {
+// payable works out a payment, which is good until the next call. It writes nothing.
+func (b *block) payable(tx *chain.VerifiedTx, in Accounts) (p *payment, ok bool) {
 	if !IsPayment(tx) {
-		return p, false
+		return nil, false
 	}
-	p.accounts = in
+	p = b.payment
+	*p = payment{accounts: in}
 	if p.from, ok = in.Hold(tx.Sender); !ok {
-		return p, false
+		return nil, false
 	}
 	p.to = p.from
 	if *tx.Tx.To != tx.Sender {
 		if p.to, ok = in.Hold(*tx.Tx.To); !ok {
 			in.Drop(&p.from)
-			return p, false
+			return nil, false
 		}
 	}
-	if ok = b.work(&p, tx); !ok {
+	if ok = b.work(p, tx); !ok {
 		p.drop()
 	}
 	return p, ok

@@ -60,11 +60,12 @@ func (s *Steps) Pay(tx *chain.VerifiedTx, in Accounts) (done bool, err error) {
 	if !ok {
 		return false, nil
 	}
-	return true, s.b.takePayment(tx, &p)
+	return true, s.b.takePayment(tx, p)
 }
 
-// payable works out a payment; what panics on the way is left to the rule.
-func (s *Steps) payable(tx *chain.VerifiedTx, in Accounts) (p payment, ok bool) {
+// payable works out a payment, which is good until the next call; what panics on the way
+// is left to the rule.
+func (s *Steps) payable(tx *chain.VerifiedTx, in Accounts) (p *payment, ok bool) {
 	defer func() {
 		if recover() != nil {
 			ok = false

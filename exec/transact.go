@@ -17,7 +17,7 @@ import (
 // [*Fault].
 func (b *block) transact(index int, tx *chain.VerifiedTx) error {
 	if p, ok := b.payable(tx, b.state); ok {
-		return b.takePayment(tx, &p)
+		return b.takePayment(tx, p)
 	}
 	return b.transactByRule(index, tx)
 }
