@@ -117,7 +117,7 @@ node/pyvalue: chain/cbor exec/pvm/ucd
 node/keystore: exec/pvm/ucd
 node/p2p: chain crypto/ed25519
 node/ops: crypto/secp256k1
-node/submitted: chain crypto/keccak state/journal
+node/submitted: chain state/journal
 node/light: consensus/simplex state/tree
 node/blockdoc: chain/order crypto/secp256k1 crypto/vrf node/light
 node/manifest: exec/pvm

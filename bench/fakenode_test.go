@@ -237,19 +237,21 @@ func (n *fakeNode) serveSubmit(w http.ResponseWriter, r *http.Request) {
 			}
 		}
 	}
-	var reply rpc.SubmitReply
+	var verdicts []rpc.Verdict
 	for _, p := range txs {
-		code := n.judge(&p)
-		result := rpc.SubmitResult{Hash: p.hash.String(), Accepted: code == rpc.CodeOK, Code: code}
-		if code != rpc.CodeOK {
-			result.Message = fmt.Sprintf("refused: nonce %d of %s", p.tx.Nonce, p.sender)
+		v := rpc.Verdict{Hash: p.hash, Code: n.judge(&p)}
+		if v.Code != rpc.CodeOK {
+			v.Message = fmt.Sprintf("refused: nonce %d of %s", p.tx.Nonce, p.sender)
 		}
-		reply.Results = append(reply.Results, result)
+		verdicts = append(verdicts, v)
 	}
 	if txs[0].sender != n.bank && n.swallow != nil && n.swallow(n.requests) {
 		panic(http.ErrAbortHandler)
 	}
-	answer(w, reply)
+	if accept := r.Header.Get("Accept"); accept != rpc.VerdictsMedia {
+		n.t.Errorf("submission wants %q", accept)
+	}
+	_, _ = w.Write(rpc.AppendVerdicts(nil, verdicts, r.URL.Query().Get("hashes") != "0"))
 }
 
 func (n *fakeNode) decode(body []byte) poolTx {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/crypto/secp256k1"
+	"github.com/cowboy-foundation/cowboy/node/rpc"
 )
 
 // fundWait is how often the funding account's progress is looked at, and
@@ -138,7 +139,7 @@ func submitSome(ctx context.Context, node *nodeClient, transfers []signed) (take
 		return 0, err
 	}
 	for i := range min(n, len(results)) {
-		if results[i].Accepted {
+		if results[i].Code == rpc.CodeOK {
 			taken++
 			continue
 		}

@@ -80,39 +80,57 @@ func (c *nodeClient) get(ctx context.Context, path string, reply any) error {
 	}
 }
 
-// submit sends wire transactions, concatenated (resolution 11.12).
-func (c *nodeClient) submit(ctx context.Context, body []byte) ([]rpc.SubmitResult, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.url+"/submit", bytes.NewReader(body))
+// submit sends wire transactions, concatenated (resolution 11.12). The answer is the binary
+// one, without hashes.
+func (c *nodeClient) submit(ctx context.Context, body []byte) ([]rpc.Verdict, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.url+"/submit?hashes=0", bytes.NewReader(body))
 	if err != nil {
 		return nil, fmt.Errorf("request /submit: %w", err)
 	}
 	req.Header.Set("Content-Type", "application/octet-stream")
-	var reply rpc.SubmitReply
-	err = c.do(req, &reply)
-	return reply.Results, err
+	req.Header.Set("Accept", rpc.VerdictsMedia)
+	raw, err := c.askFor(req)
+	if err != nil {
+		return nil, err
+	}
+	verdicts, _, err := rpc.DecodeVerdicts(nil, raw, MaxBatch)
+	if err != nil {
+		return nil, fmt.Errorf("answer of /submit: %w", err)
+	}
+	return verdicts, nil
 }
 
+// do fetches a JSON answer into reply.
 func (c *nodeClient) do(req *http.Request, reply any) error {
+	body, err := c.askFor(req)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(body, reply); err != nil {
+		return fmt.Errorf("answer of %s: %w", req.URL.Path, err)
+	}
+	return nil
+}
+
+// askFor returns the body of an answer. A refusal comes back as *refusal.
+func (c *nodeClient) askFor(req *http.Request) ([]byte, error) {
 	resp, err := c.http.Do(req)
 	if err != nil {
-		return fmt.Errorf("ask node: %w", err)
+		return nil, fmt.Errorf("ask node: %w", err)
 	}
 	defer resp.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(resp.Body, replyBytesMax))
 	if err != nil {
-		return fmt.Errorf("read answer: %w", err)
+		return nil, fmt.Errorf("read answer: %w", err)
 	}
 	if resp.StatusCode != http.StatusOK {
 		r := &refusal{Status: resp.StatusCode}
 		if json.Unmarshal(body, &r.ErrorReply) != nil || r.Message == "" {
 			r.Message = http.StatusText(resp.StatusCode)
 		}
-		return r
+		return nil, r
 	}
-	if err := json.Unmarshal(body, reply); err != nil {
-		return fmt.Errorf("answer of %s: %w", req.URL.Path, err)
-	}
-	return nil
+	return body, nil
 }
 
 // height returns the height of the finalized head.

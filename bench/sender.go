@@ -88,7 +88,7 @@ func (s *sender) fillSlot(ctx context.Context, due time.Duration) {
 	case errors.As(err, &r):
 		results = results[:0]
 		for range s.batch {
-			results = append(results, rpc.SubmitResult{Code: r.Code, Message: r.Message})
+			results = append(results, rpc.Verdict{Code: r.Code, Message: r.Message})
 		}
 	case err != nil || len(results) != len(s.batch):
 		s.unanswered()
@@ -110,11 +110,11 @@ func (s *sender) unanswered() {
 	s.again = append(append([]int32(nil), s.batch...), s.again...)
 }
 
-func (s *sender) countResults(results []rpc.SubmitResult) {
+func (s *sender) countResults(results []rpc.Verdict) {
 	var again []int32
 	for k, i := range s.batch {
 		t := s.tally
-		if results[k].Accepted {
+		if results[k].Code == rpc.CodeOK {
 			t.fates[i].Store(fateAccepted)
 			t.accepted.Add(1)
 			continue

@@ -161,7 +161,12 @@ func TxHash(body []byte) Hash { return keccak.Sum256(body) }
 // alias b. It wants 1 to most of them and leaves the bodies undecoded
 // (resolution 11.12: /submit takes 1 to 50).
 func DecodeWireTxs(b []byte, most int) ([][]byte, error) {
-	bodies := make([][]byte, 0, min(most, len(b)/(wirePrefixBytes+minTxBytes)))
+	return AppendWireTxs(make([][]byte, 0, min(most, len(b)/(wirePrefixBytes+minTxBytes))), b, most)
+}
+
+// AppendWireTxs is [DecodeWireTxs] into memory of the caller: it appends to bodies, and
+// wants 1 to most in all.
+func AppendWireTxs(bodies [][]byte, b []byte, most int) ([][]byte, error) {
 	for len(b) > 0 {
 		if len(bodies) == most {
 			return nil, fmt.Errorf("more than %d: %w", most, ErrWireCount)

@@ -3,6 +3,7 @@ package node
 import (
 	"net/netip"
 
+	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/exec/pvm"
 	"github.com/cowboy-foundation/cowboy/node/ledger"
 	"github.com/cowboy-foundation/cowboy/node/query"
@@ -14,8 +15,8 @@ func newAnswers(n *Node) (*query.Source, error) {
 	return query.New(query.Config{
 		ChainID: n.genesis.ChainID, Genesis: n.chainHash,
 		Chain: n.ledger, Blocks: n.store, Past: n.store, Pool: n.lanes, Admission: n.sigverify,
-		Spread:   func(bodies [][]byte) { n.mesh.spread(-1, bodies) },
-		Keep:     func(client netip.Addr, bodies [][]byte) { n.submitted.Record(client, bodies) },
+		Spread:   func(txs []*chain.VerifiedTx) { n.mesh.spread(-1, txs) },
+		Keep:     func(client netip.Addr, txs []*chain.VerifiedTx) { n.submitted.Record(client, txs) },
 		Engine:   func() (*pvm.Engine, error) { return ledger.EngineOn(n.host.Shared.Runtime) },
 		Evidence: n.evidence.All, Health: n.health,
 		Faucet: setup.DevFaucet().Key, Alone: n.mesh == nil, Log: n.log,

@@ -204,17 +204,24 @@ func (m *mesh) Transactions(from int, bodies [][]byte) (int, error) {
 	return n, nil
 }
 
-// flood spreads the transactions that the pool has admitted. A validator
-// without others (m is nil) has nobody to tell.
+// flood spreads the transactions that the pool has admitted; origin is the peer they came
+// from, or -1. A validator without others (m is nil) has nobody to tell.
 func (m *mesh) flood(origin int, verdicts []sigverify.Verdict) {
-	m.spread(origin, sigverify.Admitted(verdicts))
+	if m != nil {
+		m.spread(origin, sigverify.Admitted(verdicts))
+	}
 }
 
-// spread sends transactions to the other nodes; origin is the peer they came from, or -1.
-func (m *mesh) spread(origin int, bodies [][]byte) {
-	if m != nil && len(bodies) > 0 {
-		m.transport.Flood(origin, bodies)
+// spread sends transactions to the other nodes.
+func (m *mesh) spread(origin int, txs []*chain.VerifiedTx) {
+	if m == nil || len(txs) == 0 {
+		return
 	}
+	bodies := make([][]byte, len(txs))
+	for i, tx := range txs {
+		bodies[i] = tx.Body
+	}
+	m.transport.Flood(origin, bodies)
 }
 
 // network is what the engine sends through.

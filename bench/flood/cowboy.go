@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/binary"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -17,6 +16,9 @@ import (
 	"github.com/cowboy-foundation/cowboy/crypto/secp256k1"
 	"github.com/cowboy-foundation/cowboy/node/rpc"
 )
+
+// submitPath is where ours takes transactions; the answer has no hashes, which the load knows.
+const submitPath = "/submit?hashes=0"
 
 // CowboyBatch is the most transactions that one /submit of ours takes.
 const CowboyBatch = 50
@@ -117,7 +119,7 @@ func (c *cowboy) fund(conn *Conn, fundKey [32]byte) error {
 		if (i+1)%CowboyBatch != 0 && i+1 != len(c.keys) {
 			continue
 		}
-		request = AppendPost(request[:0], c.host, "/submit", "application/octet-stream", body)
+		request = AppendPost(request[:0], c.host, submitPath, "application/octet-stream", rpc.VerdictsMedia, body)
 		answer, err := conn.Do(request)
 		if err != nil {
 			return err
@@ -158,20 +160,17 @@ func (c *cowboy) fetchAccount(conn *Conn, address chain.Address) (reply rpc.Acco
 	return reply, err
 }
 
-// Accepted implements [Chain].
-func (c *cowboy) Accepted(answer []byte) (int, error) {
-	n := bytes.Count(answer, []byte(`"accepted":true`))
-	if !bytes.Contains(answer, []byte(`"accepted":false`)) {
-		return n, nil
+// Accepted implements [Chain]. The answer is the binary one.
+func (c *cowboy) Accepted(answer []byte) (n int, err error) {
+	verdicts, _, err := rpc.DecodeVerdicts(make([]rpc.Verdict, 0, CowboyBatch), answer, CowboyBatch)
+	if err != nil {
+		return 0, fmt.Errorf("answer to /submit: %w", err)
 	}
-	var reply rpc.SubmitReply
-	if err := json.Unmarshal(answer, &reply); err != nil {
-		return n, fmt.Errorf("answer to /submit: %w", err)
-	}
-	for _, v := range reply.Results {
-		if !v.Accepted {
+	for _, v := range verdicts {
+		if v.Code != rpc.CodeOK {
 			return n, fmt.Errorf("transaction refused: code %d: %s", v.Code, v.Message)
 		}
+		n++
 	}
 	return n, nil
 }
@@ -272,5 +271,5 @@ func (e *cowboyEncoder) Request(dst []byte, ids []ID, turns []Turn) ([]byte, []I
 		ids = append(ids, ID(binary.BigEndian.Uint64(hash[:8])))
 		e.body = append(e.body, e.tx...)
 	}
-	return AppendPost(dst, e.chain.host, "/submit", "application/octet-stream", e.body), ids
+	return AppendPost(dst, e.chain.host, submitPath, "application/octet-stream", rpc.VerdictsMedia, e.body), ids
 }

@@ -183,5 +183,5 @@ func (toyEncoder) Request(dst []byte, ids []ID, turns []Turn) ([]byte, []ID) {
 		ids = append(ids, id)
 		body = binary.BigEndian.AppendUint64(body, uint64(id))
 	}
-	return AppendPost(dst, "fake", "/send", "application/octet-stream", body), ids
+	return AppendPost(dst, "fake", "/send", "application/octet-stream", "", body), ids
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/bench/internal/quicksign"
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/crypto/secp256k1"
+	"github.com/cowboy-foundation/cowboy/node/rpc"
 )
 
 // quick is a short run against a fake node.
@@ -218,7 +219,8 @@ func TestOurRequests(t *testing.T) {
 	turns := []Turn{{0, 0}, {1, 0}, {2, 300}, {0, 1}}
 	raw, ids := (&cowboyEncoder{chain: c}).Request(nil, nil, turns)
 	head, body, ok := bytes.Cut(raw, []byte("\r\n\r\n"))
-	if !ok || !bytes.HasPrefix(head, []byte("POST /submit HTTP/1.1\r\nHost: node:1\r\n")) {
+	if !ok || !bytes.HasPrefix(head, []byte("POST /submit?hashes=0 HTTP/1.1\r\nHost: node:1\r\n")) ||
+		!bytes.Contains(head, []byte("\r\nAccept: "+rpc.VerdictsMedia+"\r\n")) {
 		t.Fatalf("request begins with %q", head)
 	}
 	bodies, err := chain.DecodeWireTxs(body, CowboyBatch)
@@ -266,5 +268,27 @@ func TestProcessClocks(t *testing.T) {
 	}
 	if bytes := Memory([]int{os.Getpid()}); bytes < 1<<20 || bytes > peaksOfMemory([]int{os.Getpid()}) {
 		t.Errorf("%d bytes resident", bytes)
+	}
+}
+
+// TestOurAnswers: the binary answer is counted, and what refuses a transaction or is none is
+// an error.
+func TestOurAnswers(t *testing.T) {
+	good := rpc.AppendVerdicts(nil, make([]rpc.Verdict, CowboyBatch), false)
+	bad := rpc.AppendVerdicts(nil, []rpc.Verdict{{}, {Code: rpc.CodeBusy, Message: "lane is full"}}, false)
+	for name, test := range map[string]struct {
+		answer []byte
+		want   int
+		err    string
+	}{
+		"all":       {good, CowboyBatch, ""},
+		"refused":   {bad, 1, "lane is full"},
+		"truncated": {good[:len(good)-1], 0, "not a list of verdicts"},
+		"JSON":      {[]byte(`{"results":[]}`), 0, "not a list of verdicts"},
+	} {
+		n, err := (&cowboy{}).Accepted(test.answer)
+		if n != test.want || (err == nil) != (test.err == "") || err != nil && !strings.Contains(err.Error(), test.err) {
+			t.Errorf("%s: %d accepted, %v", name, n, err)
+		}
 	}
 }

@@ -101,14 +101,18 @@ func (s *Shape) turns(turns []Turn, c, r int) {
 	}
 }
 
-// AppendPost appends an HTTP request with a body.
-func AppendPost(dst []byte, host, path, contentType string, body []byte) []byte {
+// AppendPost appends an HTTP request with a body of one media type. accept is the one of the
+// answer, "" for what the node likes best.
+func AppendPost(dst []byte, host, path, contentType, accept string, body []byte) []byte {
 	dst = append(dst, "POST "...)
 	dst = append(dst, path...)
 	dst = append(dst, " HTTP/1.1\r\nHost: "...)
 	dst = append(dst, host...)
 	dst = append(dst, "\r\nContent-Type: "...)
 	dst = append(dst, contentType...)
+	if accept != "" {
+		dst = append(append(dst, "\r\nAccept: "...), accept...)
+	}
 	dst = append(dst, "\r\nContent-Length: "...)
 	dst = strconv.AppendInt(dst, int64(len(body)), 10)
 	dst = append(dst, "\r\n\r\n"...)

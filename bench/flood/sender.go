@@ -43,7 +43,7 @@ func (s *sender) send(ctx context.Context, conn *Conn) error {
 		n, err := r.chain.Accepted(answer)
 		s.accepted += n
 		if err == nil && n != r.load.Batch {
-			err = fmt.Errorf("%d of %d transactions accepted: %s", n, r.load.Batch, clip(answer))
+			err = fmt.Errorf("%d of %d transactions accepted: %q", n, r.load.Batch, clip(answer))
 		}
 		if err != nil {
 			return fmt.Errorf("connection %d, request %d: %w", s.number, i, err)

@@ -32,14 +32,15 @@ type Verdict struct {
 	Err  error             // nil if the lanes admitted it
 }
 
-// Admitted returns the bodies of those that the pool has taken.
-func Admitted(verdicts []Verdict) (bodies [][]byte) {
-	for _, v := range verdicts {
-		if v.Err == nil {
-			bodies = append(bodies, v.Tx.Body)
+// Admitted returns those that the pool has taken.
+func Admitted(verdicts []Verdict) []*chain.VerifiedTx {
+	txs := make([]*chain.VerifiedTx, 0, len(verdicts))
+	for i := range verdicts {
+		if verdicts[i].Err == nil {
+			txs = append(txs, verdicts[i].Tx)
 		}
 	}
-	return bodies
+	return txs
 }
 
 // Pipeline verifies signatures on worker goroutines.
@@ -117,21 +118,22 @@ func (p *Pipeline) Submit(bodies [][]byte, reply func([]Verdict)) error {
 
 // SubmitOf is Submit for a client of the node's own RPC, all of which are one source:
 // while much of its share is held, a client who holds more than its own part is answered
-// with ErrBusy and others are not.
-func (p *Pipeline) SubmitOf(client netip.Addr, bodies [][]byte, reply func([]Verdict)) error {
-	return p.submit(holder{p.shares.accountOf(0), p.clients.ofClient(client)}, bodies, reply)
+// with ErrBusy and others are not. The verdicts are appended to into, whose memory is the
+// pipeline's until reply has them.
+func (p *Pipeline) SubmitOf(client netip.Addr, bodies [][]byte, into []Verdict, reply func([]Verdict)) error {
+	return p.submit(holder{p.shares.accountOf(0), p.clients.ofClient(client)}, bodies, into, reply)
 }
 
 // SubmitFrom is Submit for a named source. While the queue is contended, a
 // source that holds its share of it is answered with ErrBusy and others are
 // not; [Pipeline.Credit] says beforehand how much would be taken.
 func (p *Pipeline) SubmitFrom(source Source, bodies [][]byte, reply func([]Verdict)) error {
-	return p.submit(holder{source: p.shares.accountOf(source)}, bodies, reply)
+	return p.submit(holder{source: p.shares.accountOf(source)}, bodies, nil, reply)
 }
 
-func (p *Pipeline) submit(from holder, bodies [][]byte, reply func([]Verdict)) error {
+func (p *Pipeline) submit(from holder, bodies [][]byte, into []Verdict, reply func([]Verdict)) error {
 	if len(bodies) == 0 {
-		reply(nil)
+		reply(into)
 		return nil
 	}
 	if p.ended.Load() {
@@ -142,7 +144,8 @@ func (p *Pipeline) submit(from holder, bodies [][]byte, reply func([]Verdict)) e
 		return err
 	}
 	p.Stats.Submitted.Add(uint64(len(bodies)))
-	whole.of.verdicts = make([]Verdict, len(bodies))
+	whole.of.verdicts = append(into, make([]Verdict, len(bodies))...)
+	whole.first = len(into)
 	whole.of.left.Store(int64(len(bodies)))
 	for len(whole.bodies) > 0 {
 		if w := whole.cut(p.cfg.BatchTxs); !p.queue.Push(w) {

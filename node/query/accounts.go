@@ -50,7 +50,7 @@ func (s *Source) Account(ctx context.Context, addr chain.Address) (*rpc.Account,
 // Faucet implements rpc.Development.
 func (s *Source) Faucet(ctx context.Context, addr chain.Address) (*rpc.Grant, error) {
 	submit := func(ctx context.Context, body []byte) error {
-		verdicts, err := s.Submit(ctx, [][]byte{body})
+		verdicts, err := s.Submit(ctx, [][]byte{body}, nil)
 		if err != nil {
 			return err
 		}

@@ -33,10 +33,10 @@ type Config struct {
 	Admission Admission
 
 	// Spread tells other nodes of what the pool has admitted.
-	Spread func(bodies [][]byte)
+	Spread func(txs []*chain.VerifiedTx)
 	// Keep keeps what the pool has admitted for a client over a restart. It does not
-	// block, and the bodies do not change.
-	Keep func(client netip.Addr, bodies [][]byte)
+	// block, and may hold on to the list.
+	Keep func(client netip.Addr, txs []*chain.VerifiedTx)
 	// Engine makes the machine on which a reader's call runs.
 	Engine   func() (*pvm.Engine, error)
 	Evidence func() []attest.Evidence
@@ -87,7 +87,7 @@ type Pool interface {
 
 // Admission judges what clients submit, and reads senders of stored blocks that lack them.
 type Admission interface {
-	SubmitOf(client netip.Addr, bodies [][]byte, reply func([]sigverify.Verdict)) error
+	SubmitOf(client netip.Addr, bodies [][]byte, into []sigverify.Verdict, reply func([]sigverify.Verdict)) error
 	ReadBlock(ctx context.Context, bodies [][]byte) ([]*chain.VerifiedTx, error)
 }
 
@@ -101,6 +101,7 @@ type Source struct {
 	head   func() chain.Height // of the finalized head, that readers see
 
 	senders *oldSenders
+	rooms   sync.Pool // of *verdictRoom
 
 	mu          sync.Mutex                  // guards all below
 	recent      map[chain.Height]*rpc.Block // the last finalized ones, without a gap

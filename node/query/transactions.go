@@ -3,6 +3,7 @@ package query
 import (
 	"context"
 	"fmt"
+	"net/netip"
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/lanes"
@@ -11,43 +12,60 @@ import (
 )
 
 // Submit implements rpc.Transactions. What the pool admits is kept over a restart.
-func (s *Source) Submit(ctx context.Context, bodies [][]byte) ([]rpc.Verdict, error) {
-	client := rpc.ClientOf(ctx)
-	return s.submit(ctx, bodies, func(bodies [][]byte) { s.cfg.Keep(client, bodies) })
+func (s *Source) Submit(ctx context.Context, bodies [][]byte, into []rpc.Verdict) ([]rpc.Verdict, error) {
+	return s.submit(ctx, bodies, into, s.cfg.Keep)
 }
 
 // SubmitUnkept is [Source.Submit] for what the node itself sends: it is not kept over a
 // restart, and is sent again where it is needed.
 func (s *Source) SubmitUnkept(ctx context.Context, bodies [][]byte) ([]rpc.Verdict, error) {
-	return s.submit(ctx, bodies, func([][]byte) {})
+	return s.submit(ctx, bodies, nil, func(netip.Addr, []*chain.VerifiedTx) {})
+}
+
+// verdictRoom is the memory for the pipeline's verdicts on one submission, which a later
+// one has when they were read.
+type verdictRoom struct {
+	list []sigverify.Verdict
+	done chan []sigverify.Verdict // has room for the one answer
+}
+
+func (s *Source) verdictRoom() *verdictRoom {
+	if room, ok := s.rooms.Get().(*verdictRoom); ok {
+		return room
+	}
+	return &verdictRoom{done: make(chan []sigverify.Verdict, 1)}
 }
 
 // submit has the bodies judged, spreads those that the pool admits and hands them to
 // keep, which must not block.
-func (s *Source) submit(ctx context.Context, bodies [][]byte, keep func(bodies [][]byte)) ([]rpc.Verdict, error) {
-	done := make(chan []sigverify.Verdict, 1)
-	err := s.cfg.Admission.SubmitOf(rpc.ClientOf(ctx), bodies, func(v []sigverify.Verdict) {
-		bodies := sigverify.Admitted(v)
-		keep(bodies)
-		s.cfg.Spread(bodies)
-		done <- v
+func (s *Source) submit(
+	ctx context.Context, bodies [][]byte, into []rpc.Verdict, keep func(netip.Addr, []*chain.VerifiedTx),
+) ([]rpc.Verdict, error) {
+	client, room := rpc.ClientOf(ctx), s.verdictRoom()
+	err := s.cfg.Admission.SubmitOf(client, bodies, room.list[:0], func(v []sigverify.Verdict) {
+		txs := sigverify.Admitted(v)
+		keep(client, txs)
+		s.cfg.Spread(txs)
+		room.done <- v
 	})
 	if err != nil {
 		return nil, ingressError(err)
 	}
 	select {
 	case <-ctx.Done():
-		return nil, ctx.Err()
-	case verdicts := <-done:
-		out := make([]rpc.Verdict, len(verdicts))
-		for i, v := range verdicts {
-			out[i] = verdictOf(v)
-			if out[i].Code == rpc.CodeInternal {
-				s.cfg.Log.Error("transaction not judged", "tx", v.Hash, "err", v.Err)
-			}
-		}
-		return out, nil
+		return nil, ctx.Err() // the verdicts are still to come: the room is not used again
+	case room.list = <-room.done:
 	}
+	for i := range room.list {
+		v := &room.list[i]
+		into = append(into, verdictOf(v))
+		if into[len(into)-1].Code == rpc.CodeInternal {
+			s.cfg.Log.Error("transaction not judged", "tx", v.Hash, "err", v.Err)
+		}
+	}
+	clear(room.list)
+	s.rooms.Put(room)
+	return into, nil
 }
 
 // Wait implements rpc.Transactions.

@@ -24,7 +24,7 @@ func ingressError(err error) error {
 
 // verdictOf shapes the judgment on one submitted transaction. The texts of the
 // errors say what the sender can do; the code is for programs.
-func verdictOf(v sigverify.Verdict) rpc.Verdict {
+func verdictOf(v *sigverify.Verdict) rpc.Verdict {
 	if v.Err == nil {
 		return rpc.Verdict{Hash: v.Hash, Code: rpc.CodeOK}
 	}

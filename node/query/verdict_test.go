@@ -16,7 +16,7 @@ import (
 // and its text stays in the log.
 func TestFaultIsNoVerdict(t *testing.T) {
 	fault := &lanes.ReadError{Address: chain.Address{1}, Err: errors.New("/data/store/000012.sst: checksum mismatch")}
-	v := verdictOf(sigverify.Verdict{Hash: chain.Hash{2}, Err: fault})
+	v := verdictOf(&sigverify.Verdict{Hash: chain.Hash{2}, Err: fault})
 	if v.Code != rpc.CodeInternal || v.Hash != (chain.Hash{2}) {
 		t.Errorf("verdict on an unreadable account: %+v", v)
 	}
@@ -29,7 +29,7 @@ func TestFaultIsNoVerdict(t *testing.T) {
 // its bytes are malformed (resolution 11.13).
 func TestForeignSenderIsNotAllowed(t *testing.T) {
 	err := fees.CheckRole(chain.Instruction{InstructionSpec: chain.InstructionSpec{Sender: chain.SenderValidator}}, chain.Address{1}, fees.Roles{})
-	if v := verdictOf(sigverify.Verdict{Hash: chain.Hash{2}, Err: err}); v.Code != rpc.CodeTxNotAllowed {
+	if v := verdictOf(&sigverify.Verdict{Hash: chain.Hash{2}, Err: err}); v.Code != rpc.CodeTxNotAllowed {
 		t.Errorf("verdict %+v, want code %d", v, rpc.CodeTxNotAllowed)
 	}
 }

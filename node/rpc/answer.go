@@ -81,7 +81,11 @@ func (s *Server) readAhead(route *route, r *http.Request, client netip.Addr) (he
 		return held{}, nil // no body is wanted, or the handler refuses it unread
 	}
 	share := s.bodies.none(client)
-	body := make([]byte, 0, min(bodyStepBytes, max(r.ContentLength, 0)+1)) // and the end
+	room, recycled := s.bodyRooms.Get().(*bodyInMemory)
+	if !recycled {
+		room = &bodyInMemory{all: make([]byte, 0, min(bodyStepBytes, max(r.ContentLength, 0)+1))} // and the end
+	}
+	body := room.all[:0]
 	for end := false; !end && int64(len(body)) <= route.body; {
 		step := min(bodyStepBytes, route.body+1-int64(len(body)))
 		if why := share.more(step); why != granted {
@@ -94,8 +98,19 @@ func (s *Server) readAhead(route *route, r *http.Request, client netip.Addr) (he
 			return held{}, badRequest(CodeBadRequest, "the body ended early: send as many bytes as announced, within %v", s.cfg.ReadTimeout)
 		}
 	}
-	r.Body = &bodyInMemory{*bytes.NewReader(body), body}
+	room.Reset(body)
+	room.all = body
+	r.Body = room
 	return share, nil
+}
+
+// recycleBody lets a later request have the memory of a body that was read ahead. Nobody
+// may read it any more.
+func (s *Server) recycleBody(r *http.Request) {
+	if room, ok := r.Body.(*bodyInMemory); ok && cap(room.all) <= bodyStepBytes {
+		r.Body = http.NoBody
+		s.bodyRooms.Put(room)
+	}
 }
 
 // readStep appends up to so many bytes to a body, and reports whether it has ended.
@@ -126,7 +141,7 @@ type bodyInMemory struct {
 func (b *bodyInMemory) Close() error { return nil }
 
 // bodyStepBytes of a body are accounted for before they are read: who announces much
-// and sends little has no more.
+// and sends little has no more. Memory for more than that is not recycled.
 const bodyStepBytes = 16 << 10
 
 // noShare is the answer to a client that got nothing of a limit.

@@ -26,7 +26,7 @@ func filled(t testing.TB) (source *rpctest.Chain, final, waiting chain.Hash) {
 	source.Finalize()
 	first, second := transfer(t, key, 0), transfer(t, key, 1)
 	for i, tx := range []*chain.Tx{first, second} {
-		verdicts, err := source.Submit(context.Background(), [][]byte{tx.Encode()})
+		verdicts, err := source.Submit(context.Background(), [][]byte{tx.Encode()}, nil)
 		if err != nil || verdicts[0].Code != rpc.CodeOK {
 			t.Fatal(verdicts, err)
 		}

@@ -20,7 +20,7 @@ func BenchmarkBlock(b *testing.B) {
 			const blocks = 16 // more than the server remembers
 			for n := range blocks {
 				for i := range txs {
-					if _, err := source.Submit(context.Background(), [][]byte{transfer(b, key, uint64(n*txs+i)).Encode()}); err != nil {
+					if _, err := source.Submit(context.Background(), [][]byte{transfer(b, key, uint64(n*txs+i)).Encode()}, nil); err != nil {
 						b.Fatal(err)
 					}
 				}

@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"strconv"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -56,6 +57,8 @@ type Server struct {
 	events      eventCache
 	readers     atomic.Pointer[ants.Pool] // reads for lists; nil unless Run runs
 	stopping    chan struct{}             // closed by Run when event streams must end
+	submitRooms sync.Pool                 // of *submitRoom
+	bodyRooms   sync.Pool                 // of *bodyInMemory
 
 	// Stats counts the server's work.
 	Stats Stats

@@ -207,7 +207,7 @@ type SubmitReply struct {
 
 // SubmitResult is the verdict on one submitted transaction.
 type SubmitResult struct {
-	Hash     string `json:"tx_hash"`
+	Hash     string `json:"tx_hash,omitempty"` // not with ?hashes=0
 	Accepted bool   `json:"accepted"`
 	Code     Code   `json:"code"` // CodeOK when accepted
 	Message  string `json:"message"`

@@ -10,18 +10,47 @@ import (
 
 // submit answers 200 with one verdict for each transaction as soon as the
 // envelope decodes, even if every verdict is a refusal: a batch has no single
-// status.
+// status. The answer is binary for whoever asks for that ([VerdictsMedia]).
 func (s *Server) submit(w http.ResponseWriter, r *http.Request, _ []string) error {
-	verdicts, err := s.readAndSubmit(w, r)
+	hashes, err := hashesParam(r)
 	if err != nil {
 		return err
 	}
-	reply := SubmitReply{Results: make([]SubmitResult, len(verdicts))}
-	for i, v := range verdicts {
-		reply.Results[i] = submitResult(v)
+	room := s.submitRoom()
+	verdicts, err := s.readAndSubmit(w, r, room)
+	if err != nil {
+		return err // of which the source may still read: the room is not used again
 	}
-	s.writeJSON(w, http.StatusOK, reply)
+	if wantsVerdicts(r.Header) {
+		answer := make([]byte, 0, verdictsHeadBytes+len(verdicts)*binaryVerdictBytes)
+		s.writeBody(w, http.StatusOK, VerdictsMedia, AppendVerdicts(answer, verdicts, hashes))
+	} else {
+		answer := make([]byte, 0, len(`{"results":[]}`)+1+len(verdicts)*jsonVerdictBytes)
+		s.writeBody(w, http.StatusOK, "application/json", appendVerdictsJSON(answer, verdicts, hashes))
+	}
+	s.recycle(room)
+	s.recycleBody(r)
 	return nil
+}
+
+// submitRoom is the memory of one submission, which the next one has when this one is
+// answered. The source keeps no reference to it behind its verdicts.
+type submitRoom struct {
+	bodies   [][]byte
+	verdicts []Verdict
+}
+
+func (s *Server) submitRoom() *submitRoom {
+	if room, ok := s.submitRooms.Get().(*submitRoom); ok {
+		return room
+	}
+	return &submitRoom{}
+}
+
+func (s *Server) recycle(room *submitRoom) {
+	clear(room.bodies)
+	clear(room.verdicts)
+	s.submitRooms.Put(room)
 }
 
 // submitWait is submit followed by a wait for the accepted transactions, and
@@ -32,7 +61,7 @@ func (s *Server) submitWait(w http.ResponseWriter, r *http.Request, _ []string) 
 	if err != nil {
 		return err
 	}
-	verdicts, err := s.readAndSubmit(w, r)
+	verdicts, err := s.readAndSubmit(w, r, &submitRoom{})
 	if err != nil {
 		return err
 	}
@@ -54,7 +83,7 @@ func (s *Server) submitWait(w http.ResponseWriter, r *http.Request, _ []string) 
 	}
 	reply := SubmitWaitReply{Results: make([]SubmitWaitResult, len(verdicts))}
 	for i, v := range verdicts {
-		reply.Results[i].SubmitResult = submitResult(v)
+		reply.Results[i].SubmitResult = submitResult(&verdicts[i])
 		if v.Code != CodeOK && v.Code != CodeTxKnown {
 			continue
 		}
@@ -71,8 +100,8 @@ func (s *Server) submitWait(w http.ResponseWriter, r *http.Request, _ []string) 
 	return nil
 }
 
-// readAndSubmit reads a submission and has the source judge it.
-func (s *Server) readAndSubmit(w http.ResponseWriter, r *http.Request) ([]Verdict, error) {
+// readAndSubmit reads a submission and has the source judge it. The verdicts are the room's.
+func (s *Server) readAndSubmit(w http.ResponseWriter, r *http.Request, room *submitRoom) ([]Verdict, error) {
 	if err := checkContentType(r, "application/octet-stream", "application/x-www-form-urlencoded"); err != nil {
 		return nil, err
 	}
@@ -80,16 +109,17 @@ func (s *Server) readAndSubmit(w http.ResponseWriter, r *http.Request) ([]Verdic
 	if err != nil {
 		return nil, err
 	}
-	bodies, err := chain.DecodeWireTxs(body, s.cfg.SubmitTxsMax)
+	bodies, err := chain.AppendWireTxs(room.bodies[:0], body, s.cfg.SubmitTxsMax)
 	if err != nil {
 		return nil, badRequest(CodeBadSubmission,
 			"the body is not 1 to %d transactions, each a u32 big-endian length and a CBOR body: %s",
 			s.cfg.SubmitTxsMax, clip(err.Error()))
 	}
-	verdicts, err := s.source.Submit(r.Context(), bodies)
+	verdicts, err := s.source.Submit(r.Context(), bodies, room.verdicts[:0])
 	if err != nil {
 		return nil, err
 	}
+	room.bodies, room.verdicts = bodies, verdicts
 	s.Stats.Submitted.Add(uint64(len(bodies)))
 	for _, v := range verdicts {
 		if v.Code == CodeOK {
@@ -99,6 +129,6 @@ func (s *Server) readAndSubmit(w http.ResponseWriter, r *http.Request) ([]Verdic
 	return verdicts, nil
 }
 
-func submitResult(v Verdict) SubmitResult {
-	return SubmitResult{Hash: v.Hash.String(), Accepted: v.Code == CodeOK, Code: v.Code, Message: v.Message}
+func submitResult(v *Verdict) SubmitResult {
+	return SubmitResult{Hash: v.Hash.String(), Accepted: v.Code == CodeOK, Code: v.Code, Message: v.said()}
 }

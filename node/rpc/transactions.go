@@ -10,9 +10,10 @@ import (
 // Transactions is the way in, and what became of what went in.
 type Transactions interface {
 	// Submit judges transaction bodies (without length prefixes) and queues the
-	// accepted ones. It returns one verdict for each body, in order, and keeps
-	// no reference to the slices. An error means that none was judged.
-	Submit(ctx context.Context, bodies [][]byte) ([]Verdict, error)
+	// accepted ones. It appends one verdict for each body to into, in order, and keeps
+	// no reference to the slices. An error means that the caller has no verdict, and that
+	// the bodies may still be read: they must not change.
+	Submit(ctx context.Context, bodies [][]byte, into []Verdict) ([]Verdict, error)
 	// Wait returns nil when every transaction is in a finalized block and the
 	// context's error when that ends first.
 	Wait(ctx context.Context, hashes []chain.Hash) error

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/cowboy-foundation/cowboy/chain"
-	"github.com/cowboy-foundation/cowboy/crypto/keccak"
 	"github.com/cowboy-foundation/cowboy/state/journal"
 )
 
@@ -86,7 +85,7 @@ type file interface {
 type Journal struct {
 	cfg   Config
 	chain Chain
-	queue chan []entry
+	queue chan batch
 	seed  maphash.Seed // of clients' keys; it stays
 	// queued counts the bytes in the queue.
 	queued atomic.Int64
@@ -125,7 +124,7 @@ func Open(cfg Config, c Chain) *Journal {
 
 func newJournal(cfg Config, c Chain) *Journal {
 	return &Journal{
-		cfg: cfg, chain: c, queue: make(chan []entry, queueBatches), seed: maphash.MakeSeed(), since: time.Now(),
+		cfg: cfg, chain: c, queue: make(chan batch, queueBatches), seed: maphash.MakeSeed(), since: time.Now(),
 		again: again{answers: make(chan int, 1)}, shares: newShares(cfg.Bytes, cfg.Share),
 	}
 }
@@ -154,41 +153,44 @@ func (j *Journal) adoptFile(f file) {
 	j.Stats.Bytes.Store(f.Size())
 }
 
-// Record keeps the bodies of transactions that the pool has just admitted for a
-// client, whose network it is. They must not change.
-func (j *Journal) Record(client netip.Addr, bodies [][]byte) {
-	if j.cfg.Bytes == 0 || len(bodies) == 0 {
+// batch is what was admitted of one submission.
+type batch struct {
+	txs    []*chain.VerifiedTx
+	bytes  int64 // of their bodies
+	millis uint64
+	client uint64
+}
+
+// Record keeps transactions that the pool has just admitted for a client, whose network it
+// is. It holds on to the list until it is written.
+func (j *Journal) Record(client netip.Addr, txs []*chain.VerifiedTx) {
+	if j.cfg.Bytes == 0 || len(txs) == 0 {
 		return
 	}
-	size := int64(0)
-	for _, body := range bodies {
-		size += int64(len(body))
+	b := batch{txs: txs, millis: uint64(time.Now().UnixMilli())}
+	for _, tx := range txs {
+		b.bytes += int64(len(tx.Body))
 	}
 	if !j.works.Load() {
-		j.Stats.Dropped.Add(uint64(len(bodies)))
+		j.Stats.Dropped.Add(uint64(len(txs)))
 		return
 	}
-	if j.queued.Add(size) > queueBytes {
-		j.releaseRoom(bodies, size)
+	if j.queued.Add(b.bytes) > queueBytes {
+		j.releaseRoom(&b)
 		return
 	}
-	now, from := uint64(time.Now().UnixMilli()), j.clientKey(client)
-	batch, hashes := make([]entry, len(bodies)), make([][keccak.Size]byte, len(bodies))
-	keccak.SumMany(bodies, hashes) // chain.TxHash of each
-	for i, body := range bodies {
-		batch[i] = entry{now, body, from, keyOf(hashes[i])}
-	}
+	b.client = j.clientKey(client)
 	select {
-	case j.queue <- batch:
+	case j.queue <- b:
 	default:
-		j.releaseRoom(bodies, size)
+		j.releaseRoom(&b)
 	}
 }
 
 // releaseRoom gives back the room of what the queue does not take.
-func (j *Journal) releaseRoom(bodies [][]byte, size int64) {
-	j.queued.Add(-size)
-	j.Stats.Dropped.Add(uint64(len(bodies)))
+func (j *Journal) releaseRoom(b *batch) {
+	j.queued.Add(-b.bytes)
+	j.Stats.Dropped.Add(uint64(len(b.txs)))
 }
 
 // Run writes what is taken, and sends again what an earlier run left, until ctx
@@ -201,9 +203,9 @@ func (j *Journal) Run(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case batch := <-j.queue:
+		case b := <-j.queue:
 			began = time.Now()
-			j.write(batch)
+			j.write(b)
 		case refused := <-j.again.answers:
 			began = time.Now()
 			j.answered(refused)
@@ -220,11 +222,11 @@ func (j *Journal) Run(ctx context.Context) error {
 }
 
 // write appends a batch. It is durable after the next sync.
-func (j *Journal) write(batch []entry) {
-	for i := range batch {
-		e := &batch[i]
-		j.queued.Add(-int64(len(e.body)))
-		if j.file == nil || !j.roomFor(e) {
+func (j *Journal) write(b batch) {
+	j.queued.Add(-b.bytes)
+	for _, tx := range b.txs {
+		e := entry{b.millis, tx.Body, b.client}
+		if j.file == nil || !j.roomFor(&e) {
 			j.Stats.Dropped.Add(1)
 			continue
 		}
@@ -234,7 +236,7 @@ func (j *Journal) write(batch []entry) {
 			j.giveUp("write it", err)
 			continue
 		}
-		j.held = append(j.held, held{e.key, e.client, true})
+		j.held = append(j.held, held{keyOf(tx.Hash), e.client, true})
 		j.shares.add(e.client, e.fileBytes())
 		j.dirty++
 		j.Stats.Written.Add(1)

@@ -69,13 +69,21 @@ func config(path string) Config {
 
 func body(i int) []byte { return binary.BigEndian.AppendUint64([]byte("transaction "), uint64(i)) }
 
+// txsOf is what the pool hands on of such bodies.
+func txsOf(bodies ...[]byte) (txs []*chain.VerifiedTx) {
+	for _, b := range bodies {
+		txs = append(txs, &chain.VerifiedTx{Body: b, Hash: chain.TxHash(b)})
+	}
+	return txs
+}
+
 // submit takes bodies as the API does when the pool has admitted them, and lets the
 // owner work them off.
 func submit(j *Journal, p *pool, bodies ...[]byte) {
 	for _, b := range bodies {
 		p.waiting[chain.TxHash(b)] = true
 	}
-	j.Record(netip.Addr{}, bodies)
+	j.Record(netip.Addr{}, txsOf(bodies...))
 	work(j)
 }
 
@@ -127,7 +135,7 @@ func TestKilledAfterSync(t *testing.T) {
 	for i := range 300 { // more than a part
 		want = append(want, string(body(i)))
 		p.waiting[chain.TxHash(body(i))] = true
-		j.Record(netip.Addr{}, [][]byte{body(i)})
+		j.Record(netip.Addr{}, txsOf(body(i)))
 	}
 	work(j)
 	if n := j.Stats.Synced.Load(); n != 300 {
@@ -183,7 +191,7 @@ func TestOnlyWhatIsWorthIt(t *testing.T) {
 	submit(j, p, body(0), body(1), body(2), body(3))
 	now := uint64(time.Now().UnixMilli())
 	for i, millis := range map[int]uint64{4: now - 3*hourMillis - 1, 5: now - 2*hourMillis, 6: now + hourMillis} {
-		j.write([]entry{{millis: millis, body: body(i)}})
+		j.write(batch{millis: millis, txs: txsOf(body(i))})
 	}
 	j.Close()
 
@@ -239,7 +247,7 @@ func TestFloodIsBounded(t *testing.T) {
 			cleanings, cleaned := 0, j.since
 			for i := range 20_000 {
 				p.waiting[chain.TxHash(body(i))] = waits
-				j.Record(netip.Addr{}, [][]byte{body(i)})
+				j.Record(netip.Addr{}, txsOf(body(i)))
 				j.write(<-j.queue)
 				if size := j.file.Size(); size > j.cfg.Bytes {
 					t.Fatalf("%d bytes, at most %d", size, j.cfg.Bytes)
@@ -271,14 +279,14 @@ func TestQueueIsBounded(t *testing.T) {
 	defer j.Close()
 	large := bytes.Repeat([]byte{1}, 1<<20)
 	for range 20 { // nobody writes
-		j.Record(netip.Addr{}, [][]byte{large})
+		j.Record(netip.Addr{}, txsOf(large))
 	}
 	if n := j.Stats.Dropped.Load(); n != 12 || j.queued.Load() != queueBytes {
 		t.Errorf("%d dropped, %d bytes queued", n, j.queued.Load())
 	}
 	work(j)
 	for range queueBatches + 5 {
-		j.Record(netip.Addr{}, [][]byte{{1}})
+		j.Record(netip.Addr{}, txsOf([]byte{1}))
 	}
 	if n := len(j.queue); n != queueBatches || j.queued.Load() != queueBatches {
 		t.Errorf("%d queued, %d bytes", n, j.queued.Load())
@@ -394,7 +402,7 @@ func TestDiskFull(t *testing.T) {
 		if failed != 1 || written+dropped != 20 || dropped == 0 {
 			t.Fatalf("after %d operations: failures %d, %d written, %d dropped", left, failed, written, dropped)
 		}
-		j.Record(netip.Addr{}, [][]byte{body(99)})
+		j.Record(netip.Addr{}, txsOf(body(99)))
 		if j.Stats.Dropped.Load() != dropped+1 || len(j.queue) != 0 || j.queued.Load() != 0 {
 			t.Fatalf("after %d operations: a failed journal takes more", left)
 		}
@@ -496,7 +504,7 @@ func TestAClientHasAShare(t *testing.T) {
 			b := append(body(next), make([]byte, 480)...)
 			next++
 			p.waiting[chain.TxHash(b)] = true
-			j.Record(client, [][]byte{b})
+			j.Record(client, txsOf(b))
 		}
 		work(j)
 		return j.Stats.Written.Load() - before

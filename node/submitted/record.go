@@ -23,7 +23,6 @@ type entry struct {
 	millis uint64 // when it was admitted, Unix time
 	body   []byte // canonical, without length prefix
 	client uint64 // of this run who submitted it; not written
-	key    txKey  // likewise
 }
 
 // fileBytes is what the entry takes of the file.

@@ -205,5 +205,5 @@ func (e *cometEncoder) Request(dst []byte, ids []flood.ID, turns []flood.Turn) (
 		e.body = append(e.body, `"}}`...)
 	}
 	e.body = append(e.body, ']')
-	return flood.AppendPost(dst, e.chain.host, "/", "application/json", e.body), ids
+	return flood.AppendPost(dst, e.chain.host, "/", "application/json", "", e.body), ids
 }

@@ -79,7 +79,7 @@ func (g *geth) ask(conn *flood.Conn, method string, params [][]any) ([]json.RawM
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", method, err)
 		}
-		raw, err := conn.Do(flood.AppendPost(nil, g.host, "/", "application/json", body))
+		raw, err := conn.Do(flood.AppendPost(nil, g.host, "/", "application/json", "", body))
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", method, err)
 		}
@@ -253,5 +253,5 @@ func (e *gethEncoder) Request(dst []byte, ids []flood.ID, turns []flood.Turn) ([
 		e.body = append(e.body, `"]}`...)
 	}
 	e.body = append(e.body, ']')
-	return flood.AppendPost(dst, e.chain.host, "/", "application/json", e.body), ids
+	return flood.AppendPost(dst, e.chain.host, "/", "application/json", "", e.body), ids
 }
