@@ -140,15 +140,34 @@ func readBodies(r *cbor.Reader, block *Block, size int) error {
 
 // Encode returns the canonical encoding of the receipt, the leaf of the
 // receipts root.
-func (r *Receipt) Encode() []byte { return r.appendTo(make([]byte, 0, r.encodedAbout())) }
+func (r *Receipt) Encode() []byte { return r.appendTo(make([]byte, 0, r.encodedBytes())) }
 
-// encodedAbout is how long the encoding mostly is at most, with output and trace aside.
-func (r *Receipt) encodedAbout() int {
-	size := 96
+// encodedBytes is the length of the encoding.
+func (r *Receipt) encodedBytes() int {
+	size := 1 + (2 + len(r.TxHash)) + 1 + 1 // both enumerations are below 24
+	for _, n := range [...]uint64{uint64(r.Code), uint64(r.CyclesUsed), uint64(r.CellsUsed), uint64(r.Fee), uint64(r.Tip)} {
+		size += cbor.HeadBytes(n)
+	}
+	size += bytesBytes(len(r.Output)) + cbor.HeadBytes(uint64(len(r.Events))) + cbor.HeadBytes(uint64(len(r.Trace)))
 	for i := range r.Events {
-		size += 48 + len(r.Events[i].Name) + len(r.Events[i].Data)
+		size += r.Events[i].encodedBytes()
+	}
+	for i := range r.Trace {
+		size += r.Trace[i].encodedBytes()
 	}
 	return size
+}
+
+// bytesBytes is how many bytes a string of n takes.
+func bytesBytes(n int) int { return cbor.HeadBytes(uint64(n)) + n }
+
+func (e *Event) encodedBytes() int {
+	return 1 + (1 + len(e.Emitter)) + bytesBytes(len(e.Name)) + bytesBytes(len(e.Data))
+}
+
+func (d *Delivery) encodedBytes() int {
+	return 1 + (2 + len(d.Message)) + cbor.HeadBytes(d.Parent) + cbor.HeadBytes(d.Depth) + (1 + len(d.To)) + 1 +
+		cbor.HeadBytes(uint64(d.Code)) + cbor.HeadBytes(uint64(d.Cycles))
 }
 
 // EncodeReceipts returns the encodings of receipts, which stand behind each other in one
@@ -156,17 +175,13 @@ func (r *Receipt) encodedAbout() int {
 func EncodeReceipts(list []Receipt) [][]byte {
 	size := 0
 	for i := range list {
-		size += list[i].encodedAbout()
+		size += list[i].encodedBytes()
 	}
-	all, ends := make([]byte, 0, size), make([]int, len(list))
+	all, encoded := make([]byte, 0, size), make([][]byte, len(list))
 	for i := range list {
-		all = list[i].appendTo(all)
-		ends[i] = len(all)
-	}
-	encoded, begin := make([][]byte, len(list)), 0
-	for i, end := range ends {
-		encoded[i] = all[begin:end:end]
-		begin = end
+		begin := len(all)
+		all = list[i].appendTo(all) // which has room for it
+		encoded[i] = all[begin:len(all):len(all)]
 	}
 	return encoded
 }

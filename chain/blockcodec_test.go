@@ -416,3 +416,21 @@ func FuzzDecodeReceipt(f *testing.F) {
 		}
 	})
 }
+
+// TestReceiptsAreSized: the length is known before the encoding, and receipts that are encoded
+// together are encoded like each alone.
+func TestReceiptsAreSized(t *testing.T) {
+	rng := rand.New(rand.NewPCG(196, 1))
+	for range 200 {
+		list := make([]Receipt, rng.IntN(5))
+		for i := range list {
+			list[i] = *randomReceipt(rng)
+		}
+		for i, got := range EncodeReceipts(list) {
+			alone := list[i].appendTo(nil)
+			if size := list[i].encodedBytes(); size != len(alone) || !bytes.Equal(got, alone) || cap(got) != size {
+				t.Fatalf("%+v: %d bytes announced, %d alone, %d together (room for %d)", list[i], size, len(alone), len(got), cap(got))
+			}
+		}
+	}
+}
