@@ -41,6 +41,8 @@ type Lanes struct {
 	judged  *params.Params        // under which all that waits was judged last; of who calls Finalized
 	rooms   atomic.Pointer[rooms] // under the parameters that were asked for last
 	offers  sync.Pool             // of *[]offer, for who admits
+
+	arrangers sync.Pool // of *order.Arranger, for who packs
 }
 
 // New returns lanes that admit against the given head.

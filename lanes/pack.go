@@ -60,6 +60,11 @@ func (l *Lanes) Pack(ctx context.Context, req PackRequest) (order.Selection, err
 	if err != nil {
 		return order.Selection{}, err
 	}
-	sel.Arrange(req.VRFOut) // while the pool moves on
+	arranger, ok := l.arrangers.Get().(*order.Arranger)
+	if !ok {
+		arranger = new(order.Arranger)
+	}
+	sel.Arrange(arranger, req.VRFOut) // while the pool moves on
+	l.arrangers.Put(arranger)
 	return sel, nil
 }

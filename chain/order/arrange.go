@@ -15,20 +15,40 @@ import (
 // Arrange returns the transactions in the order of the block. It changes
 // neither its argument nor the transactions.
 func Arrange(vrfOut chain.Hash, txs []*chain.VerifiedTx) []*chain.VerifiedTx {
+	return new(Arranger).Arrange(vrfOut, txs)
+}
+
+// Arranger arranges one selection after the other in memory that later ones have: some 150
+// bytes a transaction of the largest. Between two it refers to no transaction. The zero value
+// is ready. It serves one goroutine at a time.
+type Arranger struct {
+	hashing keyHashing
+	sums    [][32]byte
+	starts  []int32
+	ranked  []slot
+	table   senders
+}
+
+// Arrange is the function of that name.
+func (r *Arranger) Arrange(vrfOut chain.Hash, txs []*chain.VerifiedTx) []*chain.VerifiedTx {
 	if len(txs) == 0 {
 		return []*chain.VerifiedTx{}
 	}
-	ranked := rank(txs, sum(vrfOut, txs))
-	arranged := make([]*chain.VerifiedTx, len(ranked))
-	table := newSenders(vrfOut, len(ranked))
-	for start := 0; start < len(ranked); {
+	r.sums = slices.Grow(r.sums[:0], len(txs))[:len(txs)]
+	r.hashing.sumKeys(vrfOut, txs, r.sums)
+	r.rank(txs)
+	arranged := make([]*chain.VerifiedTx, len(txs))
+	r.table.makeEmpty(vrfOut, len(txs))
+	for start := 0; start < len(r.ranked); {
 		end := start
-		for end < len(ranked) && ranked[end].lane == ranked[start].lane {
+		for end < len(r.ranked) && r.ranked[end].lane == r.ranked[start].lane {
 			end++
 		}
-		table.refill(ranked[start:end], arranged[start:end])
+		r.table.refill(r.ranked[start:end], arranged[start:end])
 		start = end
 	}
+	clear(r.ranked)
+	clear(r.table.byKey[:cap(r.table.byKey)])
 	return arranged
 }
 
@@ -58,9 +78,11 @@ func (a *slot) compare(b *slot) int {
 // counting by their first bits leaves a handful in each bucket, which then sort
 // themselves by comparison. A proposer that knew its VRF output before it made
 // the transactions could crowd a bucket; that costs the verifier a common sort.
-func rank(txs []*chain.VerifiedTx, keys [][32]byte) []slot {
-	width := bits.Len(uint(len(txs)))
-	starts := make([]int32, int(chain.NumLanes)<<width+1)
+func (r *Arranger) rank(txs []*chain.VerifiedTx) {
+	width, keys := bits.Len(uint(len(txs))), r.sums
+	size := int(chain.NumLanes)<<width + 1
+	starts := slices.Grow(r.starts[:0], size)[:size]
+	clear(starts)
 	bucket := func(lane chain.LaneID, front uint64) int {
 		return int(lane)<<width | int(front>>(64-width))
 	}
@@ -70,7 +92,7 @@ func rank(txs []*chain.VerifiedTx, keys [][32]byte) []slot {
 	for i := 1; i < len(starts); i++ {
 		starts[i] += starts[i-1]
 	}
-	ranked := make([]slot, len(txs))
+	ranked := slices.Grow(r.ranked[:0], len(txs))[:len(txs)]
 	for i, tx := range txs {
 		front := binary.BigEndian.Uint64(keys[i][:])
 		at := &starts[bucket(tx.Lane, front)]
@@ -84,30 +106,31 @@ func rank(txs []*chain.VerifiedTx, keys [][32]byte) []slot {
 		}
 		first = end
 	}
-	return ranked
+	r.starts, r.ranked = starts, ranked
 }
 
 // senders groups the slots of a segment by sender: an open hash table of the
 // first slot of each, and the slots of each in a chain. The hash is keyed with
 // the VRF output, which nobody knows who could still choose a sender.
 type senders struct {
-	key   [2]uint64
-	mask  uint64
-	table []int32 // 1 + place of a sender's first slot; 0 is free
-	next  []int32 // 1 + place of the same sender's next slot
-	last  []int32 // of a sender's first slot: 1 + place of its last
-	own   []int32 // scratch: the places of one sender
-	byKey []slot  // scratch: what stands there
+	key    [2]uint64
+	mask   uint64
+	places []int32 // the memory of the next three
+	table  []int32 // 1 + place of a sender's first slot; 0 is free
+	next   []int32 // 1 + place of the same sender's next slot
+	last   []int32 // of a sender's first slot: 1 + place of its last
+	own    []int32 // scratch: the places of one sender
+	byKey  []slot  // scratch: what stands there
 }
 
-func newSenders(vrfOut chain.Hash, n int) *senders {
+// makeEmpty makes an empty table for n slots. What next and last hold of earlier ones is written
+// before it is read.
+func (s *senders) makeEmpty(vrfOut chain.Hash, n int) {
 	size := 2 << bits.Len(uint(n))
-	places := make([]int32, size+2*n)
-	return &senders{
-		key:   [2]uint64{binary.LittleEndian.Uint64(vrfOut[:]), binary.LittleEndian.Uint64(vrfOut[8:]) | 1},
-		mask:  uint64(size - 1),
-		table: places[:size], next: places[size : size+n], last: places[size+n:],
-	}
+	s.places = slices.Grow(s.places[:0], size+2*n)[:size+2*n]
+	s.key = [2]uint64{binary.LittleEndian.Uint64(vrfOut[:]), binary.LittleEndian.Uint64(vrfOut[8:]) | 1}
+	s.mask = uint64(size - 1)
+	s.table, s.next, s.last = s.places[:size], s.places[size:size+n], s.places[size+n:]
 }
 
 func (s *senders) hash(a *chain.Address) uint64 {

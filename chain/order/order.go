@@ -45,7 +45,8 @@ func Message(height chain.Height, parentBeacon chain.Hash) []byte {
 
 // Keys returns the order key of every transaction: keccak256(vrf_out ‖ tx_hash).
 func Keys(vrfOut chain.Hash, txs []*chain.VerifiedTx) []chain.Hash {
-	sums := sum(vrfOut, txs)
+	sums := make([][32]byte, len(txs))
+	new(keyHashing).sumKeys(vrfOut, txs, sums)
 	keys := make([]chain.Hash, len(txs))
 	for i := range sums {
 		keys[i] = sums[i]
@@ -57,24 +58,28 @@ func Keys(vrfOut chain.Hash, txs []*chain.VerifiedTx) []chain.Hash {
 // nearest cache, and the hash takes eight of them at once.
 const sumBatch = 64
 
-// sum hashes all keys.
-func sum(vrfOut chain.Hash, txs []*chain.VerifiedTx) [][32]byte {
-	const preimage = 2 * len(chain.Hash{})
-	flat := make([]byte, preimage*sumBatch)
-	preimages := make([][]byte, sumBatch)
-	for i := range preimages {
-		preimages[i] = flat[i*preimage:][:preimage]
-		copy(preimages[i], vrfOut[:])
+// keyBytes is the preimage of a key.
+const keyBytes = 2 * len(chain.Hash{})
+
+// keyHashing has the preimages of some keys.
+type keyHashing struct {
+	flat      [sumBatch * keyBytes]byte
+	preimages [sumBatch][]byte
+}
+
+// sumKeys hashes all keys.
+func (k *keyHashing) sumKeys(vrfOut chain.Hash, txs []*chain.VerifiedTx, sums [][32]byte) {
+	for i := range k.preimages {
+		k.preimages[i] = k.flat[i*keyBytes:][:keyBytes]
+		copy(k.preimages[i], vrfOut[:])
 	}
-	sums := make([][32]byte, len(txs))
 	for start := 0; start < len(txs); start += sumBatch {
 		some := txs[start:min(start+sumBatch, len(txs))]
 		for i, tx := range some {
-			copy(preimages[i][len(vrfOut):], tx.Hash[:])
+			copy(k.preimages[i][len(vrfOut):], tx.Hash[:])
 		}
-		keccak.SumMany(preimages[:len(some)], sums[start:start+len(some)])
+		keccak.SumMany(k.preimages[:len(some)], sums[start:start+len(some)])
 	}
-	return sums
 }
 
 // Error reports the first transaction that stands where the order rule puts
@@ -90,8 +95,11 @@ func (e *Error) Error() string {
 
 // Check reports whether txs stand in the order that [Arrange] gives them. The
 // error is an [*Error].
-func Check(vrfOut chain.Hash, txs []*chain.VerifiedTx) error {
-	for i, want := range Arrange(vrfOut, txs) {
+func Check(vrfOut chain.Hash, txs []*chain.VerifiedTx) error { return new(Arranger).Check(vrfOut, txs) }
+
+// Check is the function of that name.
+func (r *Arranger) Check(vrfOut chain.Hash, txs []*chain.VerifiedTx) error {
+	for i, want := range r.Arrange(vrfOut, txs) {
 		if txs[i].Hash != want.Hash {
 			return &Error{Index: i, Got: txs[i].Hash, Want: want.Hash}
 		}

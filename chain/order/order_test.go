@@ -233,3 +233,22 @@ func TestArrangeMatchesThePlainRule(t *testing.T) {
 		})
 	}
 }
+
+// TestArrangerForgets: one arranger gives selections of all sizes, one after the other, the
+// plain rule's order. Nothing of an earlier one is in it.
+func TestArrangerForgets(t *testing.T) {
+	var arranger order.Arranger
+	rng := rand.New(rand.NewPCG(0, 9))
+	for round := range 120 {
+		txs := randomTxs(rng, rng.IntN(1+(round%50)*round))
+		rng.Shuffle(len(txs), func(i, j int) { txs[i], txs[j] = txs[j], txs[i] })
+		vrfOut := chain.Hash{byte(round)}
+		got := arranger.Arrange(vrfOut, txs)
+		if !slices.Equal(got, plainArrange(vrfOut, txs)) {
+			t.Errorf("round %d: another order than the plain rule's", round)
+		}
+		if err := arranger.Check(vrfOut, got); err != nil {
+			t.Error(err)
+		}
+	}
+}

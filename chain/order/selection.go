@@ -34,9 +34,9 @@ type Selection struct {
 func (s *Selection) IsOvercommitted(i int) bool { return s.Overcommitted != nil && s.Overcommitted[i] }
 
 // Arrange puts the selection into the order of the block. What Txs held is not changed.
-func (s *Selection) Arrange(vrfOut chain.Hash) {
+func (s *Selection) Arrange(by *Arranger, vrfOut chain.Hash) {
 	was, over, counts := s.Txs, s.Overcommitted, s.Counts
-	s.Txs = Arrange(vrfOut, was)
+	s.Txs = by.Arrange(vrfOut, was)
 	if over == nil {
 		s.Counts = nil // they say what is left for the overcommitted
 		return

@@ -30,7 +30,7 @@ func TestSelectionIsArrangedWhole(t *testing.T) {
 		}
 		was := slices.Clone(s.Txs)
 		before := s.Txs
-		s.Arrange(chain.Hash{byte(seed)})
+		s.Arrange(new(Arranger), chain.Hash{byte(seed)})
 		if !slices.Equal(s.Txs, Arrange(chain.Hash{byte(seed)}, was)) || !slices.Equal(before, was) {
 			t.Fatal("not the order of the block")
 		}
@@ -41,11 +41,11 @@ func TestSelectionIsArrangedWhole(t *testing.T) {
 		}
 	}
 	s := Selection{Txs: []*chain.VerifiedTx{{Tx: &chain.Tx{}}}, Counts: make([]chain.Usage, 1)}
-	if s.Arrange(chain.Hash{}); s.Counts != nil || s.Overcommitted != nil || s.IsOvercommitted(0) {
+	if s.Arrange(new(Arranger), chain.Hash{}); s.Counts != nil || s.Overcommitted != nil || s.IsOvercommitted(0) {
 		t.Errorf("counts of a selection without overcommitted: %+v", s)
 	}
 	s.Overcommitted = []bool{true}
-	if s.Arrange(chain.Hash{}); s.Counts != nil || !s.IsOvercommitted(0) {
+	if s.Arrange(new(Arranger), chain.Hash{}); s.Counts != nil || !s.IsOvercommitted(0) {
 		t.Errorf("a selection without counts: %+v", s)
 	}
 }

@@ -3,6 +3,7 @@ package ledger
 import (
 	"errors"
 	"fmt"
+	"sync"
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/epoch"
@@ -21,6 +22,7 @@ type Proposers struct {
 	epochs    *epoch.Schedule
 	keys      []map[chain.PeerKey]*bls.PublicKey // by epoch
 	namespace []byte
+	arrangers sync.Pool // of *order.Arranger, for who checks
 }
 
 // NewProposers reads the own BLS keys of the validators of all epochs on record, and
@@ -77,7 +79,12 @@ func (p *Proposers) checkOrder(h *chain.Header, parentBeacon chain.Hash, txs []*
 	if !ok {
 		return &Verdict{"order proof", nil}
 	}
-	if err := order.Check(out, txs); err != nil {
+	arranger, ok := p.arrangers.Get().(*order.Arranger)
+	if !ok {
+		arranger = new(order.Arranger)
+	}
+	defer p.arrangers.Put(arranger)
+	if err := arranger.Check(out, txs); err != nil {
 		return &Verdict{"order", err}
 	}
 	return nil
