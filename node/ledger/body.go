@@ -6,7 +6,6 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/consensus/engine"
-	"github.com/cowboy-foundation/cowboy/state/tree"
 )
 
 // Fits reports whether bytes are the block of the digest, good or bad. It
@@ -56,7 +55,7 @@ func (l *Ledger) parse(req engine.VerifyRequest) (*chain.Block, error) {
 	// alone. Bytes with others say nothing about the block: a peer could refute a
 	// final block with them.
 	compared := req.Fits && !bound
-	switch fits := compared || block.Header.TxRoot == tree.ListRootBy(l.rootWorkers(), block.Txs); {
+	switch fits := compared || block.Header.TxRoot == l.roots.RootBy(l.rootWorkers(), block.Txs); {
 	case !fits && bound:
 		return nil, &Verdict{"transaction root", nil}
 	case !fits:

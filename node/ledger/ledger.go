@@ -45,6 +45,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/exec/pvm/vm"
 	"github.com/cowboy-foundation/cowboy/lanes"
 	"github.com/cowboy-foundation/cowboy/state/store"
+	"github.com/cowboy-foundation/cowboy/state/tree"
 )
 
 // Pool is where proposals come from: lanes in production, a slice in tests.
@@ -169,6 +170,7 @@ type Ledger struct {
 	Stats    Stats
 	Drift    Drift
 
+	roots      tree.ListRoots
 	saidUnread atomic.Pointer[string] // of the last stored block that could not be read for a peer
 
 	// Owned by Run.

@@ -9,7 +9,6 @@ import (
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/consensus/engine"
 	"github.com/cowboy-foundation/cowboy/exec"
-	"github.com/cowboy-foundation/cowboy/state/tree"
 )
 
 const (
@@ -88,7 +87,7 @@ func (l *Ledger) Prepare(ctx context.Context, req engine.PrepareRequest) error {
 	if err != nil {
 		return nil
 	}
-	list := txList{block.Txs, tree.ListRootBy(l.rootWorkers(), block.Txs)}
+	list := txList{block.Txs, l.roots.RootBy(l.rootWorkers(), block.Txs)}
 	_, err = call(ctx, l, func(context.Context) (struct{}, error) { return struct{}{}, l.prepare(block.Header, txs, list) })
 	return err
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/cowboy-foundation/cowboy/exec"
 	"github.com/cowboy-foundation/cowboy/exec/pvm"
 	"github.com/cowboy-foundation/cowboy/lanes"
-	"github.com/cowboy-foundation/cowboy/state/tree"
 )
 
 // ErrUnknownParent means that the parent of a proposal is neither the head nor
@@ -274,7 +273,7 @@ func (l *Ledger) list(txs []*chain.VerifiedTx) txList {
 	for i, tx := range txs {
 		bodies[i] = tx.Body
 	}
-	return txList{bodies, tree.ListRootBy(l.rootWorkers(), bodies)}
+	return txList{bodies, l.roots.RootBy(l.rootWorkers(), bodies)}
 }
 
 // seal makes a block of what was executed on the parent's state, all but its encoding,
@@ -303,7 +302,7 @@ func (l *Ledger) seal(h chain.Header, parent *Executed, txs []*chain.VerifiedTx,
 	for i := range receipts {
 		receiptBytes += len(receipts[i])
 	}
-	h.ReceiptsRoot = tree.ListRootBy(l.rootWorkers(), receipts)
+	h.ReceiptsRoot = l.roots.RootBy(l.rootWorkers(), receipts)
 	h.StateRoot = version.Root()
 	h.Used = result.Used
 	listing.Wait()

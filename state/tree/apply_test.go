@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"slices"
+	"sync"
 	"testing"
 
 	"github.com/cowboy-foundation/cowboy/chain"
@@ -175,4 +176,27 @@ func TestListRootTellsListsApart(t *testing.T) {
 		}
 		roots[root] = fmt.Sprintf("%x", items)
 	}
+}
+
+// TestListRootsForget: one memory for lists of all lengths, one after the other and at once,
+// gives what the trie gives. Items shorter than a digest stand in their parents themselves.
+func TestListRootsForget(t *testing.T) {
+	var roots ListRoots
+	var all sync.WaitGroup
+	for w := range uint64(3) {
+		all.Go(func() {
+			rng := rand.New(rand.NewPCG(w, 10))
+			for round := range 40 {
+				items := make([][]byte, rng.IntN(1+round*round))
+				for i := range items {
+					items[i] = bytes.Repeat([]byte{byte(rng.Uint32())}, rng.IntN(90)/(1+round%3))
+				}
+				want, _ := listTrie(items).Commit()
+				if got := roots.RootBy(1+round%4, items); got != want {
+					t.Errorf("worker %d, round %d: root %s of %d items, the trie's is %s", w, round, got, len(items), want)
+				}
+			}
+		})
+	}
+	all.Wait()
 }

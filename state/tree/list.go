@@ -2,6 +2,7 @@ package tree
 
 import (
 	"math/bits"
+	"slices"
 	"sync"
 
 	"github.com/cowboy-foundation/cowboy/chain"
@@ -26,15 +27,30 @@ func ListRoot(items [][]byte) chain.Hash { return ListRootBy(1, items) }
 
 // ListRootBy is [ListRoot] by so many goroutines at most, which have ended when
 // it returns.
-func ListRootBy(workers int, items [][]byte) chain.Hash {
+func ListRootBy(workers int, items [][]byte) chain.Hash { return new(ListRoots).RootBy(workers, items) }
+
+// ListRoots computes roots of lists one after the other, or several at once, in memory
+// that later ones have: some 60 bytes an item, which the collector takes when there are none
+// for a while. The zero value is ready. It may be used by any goroutine.
+type ListRoots struct{ rooms sync.Pool } // of *listShape
+
+// RootBy is [ListRootBy].
+func (r *ListRoots) RootBy(workers int, items [][]byte) chain.Hash {
 	if len(items) == 0 {
 		return EmptyRoot
 	}
-	l := newList(items)
+	l, ok := r.rooms.Get().(*listShape)
+	if !ok {
+		l = &listShape{}
+	}
+	l.fill(items)
 	for g := len(l.generations) - 2; g >= 0; g-- {
 		l.hashLists(workers, l.generations[g], l.generations[g+1])
 	}
-	return l.digests[0]
+	root := chain.Hash(l.digests[0])
+	l.items = nil
+	r.rooms.Put(l)
+	return root
 }
 
 // listShape is the trie of a list of items before and while it is hashed.
@@ -47,6 +63,7 @@ type listShape struct {
 	// first bytes are its encoding.
 	digests     [][keccak.Size]byte
 	generations []int // where each begins in nodes, and where the last ends
+	scratches   []*listScratch
 }
 
 // listNode stands above the items whose keys have ranks lo to hi-1 and share
@@ -96,11 +113,11 @@ func (l *listShape) keyAt(rank int32) listKey {
 	return k
 }
 
-// newList lists the nodes of the trie.
-func newList(items [][]byte) *listShape {
+// fill lists the nodes of the trie of other items.
+func (l *listShape) fill(items [][]byte) {
 	n := len(items)
-	l := &listShape{items: items, nodes: make([]listNode, 1, n+n/8+32)}
-	l.nodes[0] = listNode{hi: int32(n)}
+	l.items, l.generations = items, l.generations[:0]
+	l.nodes = append(slices.Grow(l.nodes[:0], n+n/8+32), listNode{hi: int32(n)})
 	for begin := 0; begin < len(l.nodes); {
 		end := len(l.nodes)
 		l.generations = append(l.generations, begin)
@@ -110,8 +127,8 @@ func newList(items [][]byte) *listShape {
 		begin = end
 	}
 	l.generations = append(l.generations, len(l.nodes))
-	l.digests = make([][keccak.Size]byte, len(l.nodes))
-	return l
+	// Each node's digest is written before its parent reads it.
+	l.digests = slices.Grow(l.digests[:0], len(l.nodes))[:len(l.nodes)]
 }
 
 // addChildren lists what stands below a node.
@@ -150,19 +167,28 @@ const listBatch = 64
 // generation, which goroutines wrote that have ended.
 func (l *listShape) hashLists(workers, begin, end int) {
 	if workers = min(workers, (end-begin)/(4*listBatch)); workers < 2 {
-		new(listScratch).hashRange(l, begin, end)
+		l.scratch(0).hashRange(l, begin, end)
 		return
 	}
 	share := ((end-begin)/workers + listBatch) &^ (listBatch - 1)
 	var running sync.WaitGroup
-	for from := begin; from < end; from += share {
-		running.Go(func() { new(listScratch).hashRange(l, from, min(from+share, end)) })
+	for i, from := 0, begin; from < end; i, from = i+1, from+share {
+		s := l.scratch(i)
+		running.Go(func() { s.hashRange(l, from, min(from+share, end)) })
 	}
 	running.Wait()
 }
 
+// scratch returns that of one of the goroutines of a generation.
+func (l *listShape) scratch(i int) *listScratch {
+	for len(l.scratches) <= i {
+		l.scratches = append(l.scratches, &listScratch{})
+	}
+	return l.scratches[i]
+}
+
 // listScratch is what one goroutine hashes with. Its size follows listBatch and the longest
-// item, not the list.
+// items, not the list.
 type listScratch struct {
 	encoded []byte
 	ends    [listBatch]int
