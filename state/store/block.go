@@ -37,16 +37,31 @@ const (
 	partReceipts
 )
 
-func (r *BlockRecord) parts() [][]byte {
-	ids := make([]byte, 0, len(r.ReceiptIDs)*hashLen+len(r.Senders)*senderLen)
+// parts returns those of a record.
+func (r *BlockRecord) parts() [][]byte { return new(partsRoom).of(r) }
+
+// partsRoom is the memory for the parts of a record, which the next one has.
+type partsRoom struct {
+	parts [][]byte
+	ids   []byte
+}
+
+// of returns the parts of a record. They are good until the next call.
+func (p *partsRoom) of(r *BlockRecord) [][]byte {
+	p.ids = slices.Grow(p.ids[:0], len(r.ReceiptIDs)*hashLen+len(r.Senders)*senderLen)
 	for i := range r.ReceiptIDs {
-		ids = append(ids, r.ReceiptIDs[i][:]...)
+		p.ids = append(p.ids, r.ReceiptIDs[i][:]...)
 	}
 	for i := range r.Senders {
-		ids = append(ids, r.Senders[i][:]...)
+		p.ids = append(p.ids, r.Senders[i][:]...)
 	}
-	return append([][]byte{r.Block, r.Certificate, ids}, r.Receipts...)
+	p.parts = slices.Grow(p.parts[:0], partReceipts+len(r.Receipts))
+	p.parts = append(append(p.parts, r.Block, r.Certificate, p.ids), r.Receipts...)
+	return p.parts
 }
+
+// forget drops what the parts refer to.
+func (p *partsRoom) forget() { clear(p.parts) }
 
 // putBlock writes the index of a block whose parts are durable at a place.
 func putBlock(b *pebble.Batch, rec *BlockRecord, place blocklog.Place) error {

@@ -127,7 +127,10 @@ func (s *Store) fill(b *pebble.Batch, v *Version, digest chain.Hash, rec *BlockR
 		errAppend error
 	)
 	if rec != nil {
-		body.Go(func() { place, errAppend = s.blocks.Append(uint64(rec.Height), rec.parts()) })
+		body.Go(func() {
+			place, errAppend = s.blocks.Append(uint64(rec.Height), s.parts.of(rec))
+			s.parts.forget()
+		})
 	}
 	errState := errors.Join(s.putState(b, v), s.putHistory(b, v))
 	undone, errUndo := s.putUndo(b, v)

@@ -53,6 +53,7 @@ type Store struct {
 	eras        eras
 	afterPlant  func(*tree.Image) // set by tests, to damage what was planted
 	recent      []*kept           // the last commits, oldest first
+	parts       partsRoom         // of the block that is being committed
 
 	removals removals // has its own lock
 }
