@@ -154,7 +154,8 @@ type reader struct {
 	start int64 // of the first record
 	size  int64
 	layout
-	buf []byte // payload of the last record, reused
+	head [recordHeader]byte // of the last record
+	buf  []byte             // payload of the last record, reused
 }
 
 // at reads the record at off. It returns its number and the place behind it, or
@@ -164,8 +165,7 @@ func (r *reader) at(off int64) (payload []byte, n uint64, end int64, err error) 
 	if r.size-off < size {
 		return nil, 0, 0, errBad
 	}
-	var room [recordHeader]byte
-	head := room[:size]
+	head := r.head[:size]
 	if _, err := r.r.ReadAt(head, off); err != nil {
 		return nil, 0, 0, fmt.Errorf("read journal at %d: %w", off, err)
 	}

@@ -47,9 +47,13 @@ func (e *KindError) Error() string {
 // Unwrap makes the error match ErrKind.
 func (e *KindError) Unwrap() error { return ErrKind }
 
-// bufferBytes is the size of the buffer past which Append writes without being
-// asked to sync.
-const bufferBytes = 1 << 20
+const (
+	// bufferBytes is the size of the buffer past which Append writes without being
+	// asked to sync.
+	bufferBytes = 1 << 20
+	// bufferKept is how much memory a write leaves for the next.
+	bufferKept = 16 << 20
+)
 
 // Journal is an open log. It is for one goroutine at a time.
 type Journal struct {
@@ -191,7 +195,7 @@ func (j *Journal) flush() error {
 		return j.failWith(fmt.Errorf("write journal: %w", err))
 	}
 	j.written += int64(len(j.buffer))
-	if j.buffer = j.buffer[:0]; cap(j.buffer) > 2*bufferBytes {
+	if j.buffer = j.buffer[:0]; cap(j.buffer) > bufferKept {
 		j.buffer = nil
 	}
 	return nil
