@@ -184,7 +184,7 @@ func (Alone) Send(beacon.Participant, []byte) {}
 // Journal keeps records in order across a crash. state/journal is the one of
 // the node.
 type Journal interface {
-	// Append adds a record, which need not be durable yet.
+	// Append adds a record, which need not be durable yet. It keeps no reference to rec.
 	Append(rec []byte) error
 	// Sync makes all appended records durable.
 	Sync() error

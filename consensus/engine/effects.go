@@ -90,7 +90,7 @@ func (e *Engine) sayVote(ctx context.Context, v simplex.Vote) {
 		if b := e.blocks.byDigest(v.Proposal.Round.View, v.Proposal.Payload); b != nil && b.own {
 			if pieces := e.sharding.offer(v, b); pieces != nil {
 				e.do(ctx, pieces)
-			} else {
+			} else if e.net != (Alone{}) { // who is alone need not encode blocks
 				e.net.Broadcast(wire.Append(nil, wire.Offer{Vote: v, Block: b.bytes}))
 			}
 			return

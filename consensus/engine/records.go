@@ -3,6 +3,7 @@ package engine
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/cowboy-foundation/cowboy/chain"
@@ -27,6 +28,7 @@ type records struct {
 	blocks  *blocks
 	shard   func(simplex.Proposal) []byte // the record of our own shard of a block, if we have one
 
+	room     []byte            // for the record of a block, as large as the largest so far
 	dirty    bool              // the journal has records that are not durable
 	appended int               // journal bytes
 	kept     int               // of these, what the last pruning left
@@ -65,8 +67,13 @@ func (k *records) persistBlock(p simplex.Proposal) error {
 		return nil
 	}
 	b.journaled = true
-	return k.append(appendBlock(make([]byte, 0, 64+len(b.bytes)), b))
+	k.room = slices.Grow(k.room[:0], recordHeadBytes+len(b.bytes))
+	k.room = appendBlock(k.room, b)
+	return k.append(k.room)
 }
+
+// recordHeadBytes is more than what the record of a block has before the block.
+const recordHeadBytes = 64
 
 func (k *records) append(rec []byte) error {
 	if err := k.journal.Append(rec); err != nil {
