@@ -52,15 +52,21 @@ const (
 //
 // A null signature is accepted, since it is the form that is signed; who wants
 // a sender checks Signature and reports [ErrUnsigned].
-func DecodeTx(body []byte) (*Tx, error) {
+func DecodeTx(body []byte) (*Tx, error) { return new(TxRoom).Decode(body) }
+
+// TxRoom is memory for one transaction and what it points to, so that they and what its
+// owner keeps beside them are one object.
+type TxRoom struct {
+	tx        Tx
+	to        Address
+	signature TxSignature
+}
+
+// Decode is [DecodeTx] into the room, which is the transaction's from then on.
+func (one *TxRoom) Decode(body []byte) (*Tx, error) {
 	if len(body) > MaxTxBytes {
 		return nil, ErrTxTooLarge
 	}
-	one := new(struct { // allocated together
-		tx        Tx
-		to        Address
-		signature TxSignature
-	})
 	tx := &one.tx
 	tx.To, tx.Signature = &one.to, &one.signature // or null
 	r := cbor.NewReader(body)

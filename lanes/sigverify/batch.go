@@ -136,7 +136,11 @@ func (b *batch) parse() (decoded int) {
 
 // parse reads one body and finds its lane. Hash and Sender are still missing.
 func parse(body []byte) (*chain.VerifiedTx, error) {
-	tx, err := chain.DecodeTx(body)
+	one := new(struct { // allocated together
+		verified chain.VerifiedTx
+		room     chain.TxRoom
+	})
+	tx, err := one.room.Decode(body)
 	if err != nil {
 		return nil, fmt.Errorf("decode transaction: %w", err)
 	}
@@ -147,7 +151,8 @@ func parse(body []byte) (*chain.VerifiedTx, error) {
 	if err != nil {
 		return nil, fmt.Errorf("classify transaction: %w", err)
 	}
-	return &chain.VerifiedTx{Tx: tx, Body: body, Lane: in.Lane}, nil
+	one.verified = chain.VerifiedTx{Tx: tx, Body: body, Lane: in.Lane}
+	return &one.verified, nil
 }
 
 // recover fills in the senders and returns how many signatures were refused.
