@@ -16,8 +16,8 @@ import (
 
 // orderKeys returns the keys by which the block is ordered (resolution 11.41):
 // the VRF output is the hash of the proof in the header.
-func orderKeys(b *chain.Block, txs []*chain.VerifiedTx) []chain.Hash {
-	return order.Keys(chain.Hash(keccak.Sum256(b.Header.OrderProof[:])), txs)
+func orderKeys(b *chain.Block, txs []*chain.VerifiedTx) func() []chain.Hash {
+	return func() []chain.Hash { return order.Keys(chain.Hash(keccak.Sum256(b.Header.OrderProof[:])), txs) }
 }
 
 // located returns where the receipt of a hash is, in a block that readers see. The

@@ -29,7 +29,7 @@ type Block struct {
 	Hash       chain.Hash // digest of the header
 	Block      *chain.Block
 	Txs        []*chain.VerifiedTx // of Block.Txs, in the same order
-	OrderKeys  []chain.Hash        // one for each of Txs (resolution 11.41)
+	OrderKeys  func() []chain.Hash // one for each of Txs (resolution 11.41), computed for who asks; nil: none
 	Deliveries []chain.Hash        // ids of the receipts after those of Txs: messages that waited, timers
 	SizeBytes  int                 // of the encoded block
 }
@@ -166,6 +166,10 @@ func summaryOf(line *HeaderLine) BlockSummary {
 func blockReply(b *Block) BlockReply {
 	h := &b.Block.Header
 	txs := make([]BlockTxReply, len(b.Txs))
+	var keys []chain.Hash
+	if b.OrderKeys != nil {
+		keys = b.OrderKeys()
+	}
 	for i, tx := range b.Txs {
 		txs[i] = BlockTxReply{
 			Hash:   tx.Hash.String(),
@@ -174,8 +178,8 @@ func blockReply(b *Block) BlockReply {
 			Lane:   tx.Lane.String(),
 			Slot:   i,
 		}
-		if i < len(b.OrderKeys) {
-			txs[i].OrderKey = b.OrderKeys[i].String()
+		if i < len(keys) {
+			txs[i].OrderKey = keys[i].String()
 		}
 	}
 	deliveries := make([]string, len(b.Deliveries))

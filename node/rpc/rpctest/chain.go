@@ -135,10 +135,12 @@ func (c *Chain) finalize() *rpc.Block {
 		block.Header.Parent = c.blocks[n-1].Hash
 	}
 	b := &rpc.Block{Block: block, Txs: c.pool}
+	var keys []chain.Hash
 	for _, tx := range c.pool {
 		block.Txs = append(block.Txs, tx.Body)
-		b.OrderKeys = append(b.OrderKeys, keccak.Sum256([]byte("order"), tx.Hash[:]))
+		keys = append(keys, keccak.Sum256([]byte("order"), tx.Hash[:]))
 	}
+	b.OrderKeys = func() []chain.Hash { return keys }
 	b.Hash = keccak.Sum256(block.Header.Parent[:], []byte{byte(height >> 8), byte(height)})
 	b.SizeBytes = 300
 	for slot, tx := range c.pool {
