@@ -16,7 +16,7 @@ const typesOfAVerb = 6
 
 // sharedVerbs may stand on more types, since they mean the same on each of them.
 var sharedVerbs = []struct{ names, why string }{
-	{"Bytes Error Len MarshalText String UnmarshalText Unwrap Write", "the standard library's, with its meaning"},
+	{"Bytes Error MarshalText String UnmarshalText Unwrap Write", "the standard library's, with its meaning"},
 	{"Collect", "prometheus.Collector's"},
 	{"Help Run", "commands of kong; Run(ctx) is also where an owner's goroutine lives (docs/architecture.md)"},
 	{"Check check", "says whether the receiver's own fields, or what was just decoded into it, are valid"},

@@ -1,39 +1,60 @@
 package lanes
 
-import "github.com/cowboy-foundation/cowboy/chain"
+import (
+	"cmp"
+	"slices"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+)
 
 // moved is an account that a block touched.
 type moved struct {
 	addr chain.Address
 	txs  []*chain.VerifiedTx // that it sent in the block
 	at   account             // at the new head
-	read bool                // at says so
+	read bool                // at says so, or err why not
+	err  error
 }
 
 // advance moves the pool to a new head. The block's transactions leave it, with
 // every other one of their nonces; so do, for the senders of the block and the
 // accounts in touched, the last transactions that the balance no longer covers.
 // No other transaction is looked at, except where a base fee crosses an edge of
-// fee tiers. The error is the head's account's.
+// fee tiers. The error is the first of the head's account's.
 //
 // Who is concerned is found, and read, before anything stands still: each account
-// once, however often the block names it.
+// once, however often the block names it. Then the shards move one after the other, each
+// under its own lock, so that whoever admits waits for one shard and not for the block.
+// Until the last has moved, and what is barred has its turn, nothing is picked
+// (docs/adr/0195).
 func (s *pool) advance(head head, txs []*chain.VerifiedTx, touched []chain.Address) error {
 	accounts := s.movedBy(head, txs, touched)
-	s.holdAll()
-	defer s.releaseAll()
-	s.head = head
-	s.heads++
-	weighsAnew := head.measures != nil && s.adopt(*head.measures)
-	err := s.refreshAll(accounts)
-	// Prices last, so that what leaves is not moved first.
-	s.shards[0].counts.moved.Add(uint64(s.reprice(head.BaseFees, weighsAnew)))
-	s.retire()
-	return err
+	s.coming.Lock()
+	defer s.coming.Unlock()
+	next := s.basis.after(head)
+	s.adopt(limitsIn(next.measures))
+	var first error
+	for i := range s.shards {
+		if err := s.shards[i].moveTo(next, accounts[i]); err != nil && first == nil {
+			first = err
+		}
+		s.letOthers()
+	}
+	s.basis = next
+	s.shards[0].counts.moved.Add(uint64(s.promote()))
+	return first
 }
 
-// movedBy returns the accounts that a block touched, in the order in which it names them.
-func (s *pool) movedBy(head head, txs []*chain.VerifiedTx, touched []chain.Address) []moved {
+// letOthers is called by a head that comes in where it holds no shard.
+func (s *pool) letOthers() {
+	if s.shake != nil {
+		s.shake()
+	}
+}
+
+// movedBy returns the accounts that a block touched and that have anything waiting, by
+// shard.
+func (s *pool) movedBy(head head, txs []*chain.VerifiedTx, touched []chain.Address) (by [numShards][]moved) {
 	list, places := make([]moved, 0, len(txs)/8), make(map[chain.Address]int32, len(txs)/8)
 	place := func(addr chain.Address) *moved {
 		at, ok := places[addr]
@@ -52,25 +73,54 @@ func (s *pool) movedBy(head head, txs []*chain.VerifiedTx, touched []chain.Addre
 		place(addr)
 	}
 	for i := range list {
-		m, h := &list[i], s.shardOf(list[i].addr)
-		h.mu.Lock()
-		known := h.senders[m.addr] != nil
-		h.mu.Unlock()
-		if !known {
-			continue
+		m, n := &list[i], s.shardNumber(list[i].addr)
+		if m.read = s.shards[n].knows(m.addr); m.read {
+			m.at, m.err = head.account(m.addr)
 		}
-		var err error
-		m.at, err = head.account(m.addr)
-		m.read = err == nil // else it is read again when all shards are held
+		by[n] = append(by[n], *m) // unknown ones too: they may come until the shard moves
 	}
-	return list
+	return by
 }
 
-// refreshAll holds what waits against the new head. All shards are held.
-func (s *pool) refreshAll(accounts []moved) error {
+// adopt takes in limits that governance has changed, at one instant in all shards.
+func (s *pool) adopt(now limits) {
+	if s.targets.limits == now {
+		return
+	}
+	s.holdAll()
+	defer s.releaseAll()
+	s.targets.adopt(now)
+	for i := range s.shards {
+		for _, e := range s.shards[i].byHash {
+			s.targets.joinTarget(e) // in any order: sums
+		}
+	}
+}
+
+// moveTo moves a shard to the next basis.
+func (h *shard) moveTo(next *basis, accounts []moved) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.counted > 0 {
+		h.all.targets.mu.Lock()
+		defer h.all.targets.mu.Unlock()
+	}
+	was := h.basis
+	h.basis, h.placed = next, 0
+	err := h.refreshAll(accounts)
+	h.reprice(&was.prices) // last, so that what leaves is not moved first
+	if next.count%numShards == uint64(h.number) {
+		h.retire()
+	}
+	return err
+}
+
+// refreshAll holds what waits against the shard's new basis. It goes on behind an account
+// that could not be read, whose error it returns if it is the first: what that one sends or
+// may be packed is judged by what is read then.
+func (h *shard) refreshAll(accounts []moved) (first error) {
 	for i := range accounts {
 		m := &accounts[i]
-		h := s.shardOf(m.addr)
 		from := h.senders[m.addr]
 		if from == nil {
 			continue
@@ -80,15 +130,62 @@ func (s *pool) refreshAll(accounts []moved) error {
 				from.waiting[at].final = true
 			}
 		}
-		if m.read {
-			if from.account != m.at {
-				h.countRefreshed(h.refresh(m.addr, m.at))
-			}
-			continue
+		err := m.err
+		switch {
+		case !m.read: // it came meanwhile
+			_, err = h.accountNow(m.addr)
+		case err == nil && from.account != m.at:
+			h.countRefreshed(h.refresh(m.addr, m.at))
 		}
-		if _, err := h.accountNow(m.addr); err != nil {
-			return err
+		if err != nil && first == nil {
+			first = err
 		}
 	}
-	return nil
+	return first
+}
+
+// reprice gives what waits the levels that it has under the shard's new prices. Only
+// lanes whose prices changed are touched, in them only lists for which the change matters,
+// and in those only transactions that cross a tier's edge move; all are looked at if cells
+// weigh otherwise.
+func (h *shard) reprice(was *[chain.NumLanes]pricing) {
+	for lane := range h.lanes {
+		now, q := &h.basis.prices[lane], &h.lanes[lane]
+		if was[lane].version == now.version {
+			continue
+		}
+		if was[lane].cellWeight != now.cellWeight {
+			for l := range q.fifos {
+				q.fifos[l].still = noFee
+			}
+		}
+		h.movers[lane] = q.relevel(now)
+		for _, e := range h.movers[lane] {
+			h.all.lanes[lane].lower(e.level)
+		}
+		h.counts.moved.Add(uint64(len(h.movers[lane])))
+	}
+	h.settleMovers()
+}
+
+// retire drops what has grown old, of one shard at each head: looking at all of the pool
+// takes long.
+func (h *shard) retire() {
+	now, most := h.basis.Millis, h.all.cfg.AgeMillis
+	if now == 0 || most == 0 {
+		return
+	}
+	var old []*entry
+	for _, e := range h.byHash {
+		if e.born == 0 || e.born > now {
+			e.born = now
+		} else if now-e.born > most {
+			old = append(old, e)
+		}
+	}
+	slices.SortFunc(old, func(a, b *entry) int { return cmp.Compare(a.seq, b.seq) }) // not the map's order
+	for _, e := range old {
+		h.remove(e)
+	}
+	h.counts.aged.Add(uint64(len(old)))
 }

@@ -3,7 +3,11 @@ package lanes
 import (
 	"fmt"
 	"math/rand/v2"
+	"runtime"
+	"slices"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/params"
@@ -166,4 +170,113 @@ func BenchmarkFinalized(b *testing.B) {
 		}
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*senders*sent), "ns/tx")
+}
+
+// BenchmarkAdmitBesideHead takes in heads of 15,000 transfers of a thousand senders, of
+// whom 60,000 wait, while somebody admits one transaction after the other, and says how
+// long the slowest of these took, in the median of the heads. On a machine that others use,
+// that is in part the time for which nobody ran it.
+func BenchmarkAdmitBesideHead(b *testing.B) {
+	besideOf(b, func(l *Lanes, c *busySenders) func() error {
+		head := FinalizedHead{Height: 1, View: c.at(15), BaseFees: evenFees(1), Txs: c.sent[:15*crowdSenders]}
+		for _, tx := range head.Txs {
+			head.Touched = append(head.Touched, tx.Sender)
+		}
+		return func() error { return l.Finalized(b.Context(), head) }
+	})
+}
+
+// BenchmarkAdmitBesidePick is the same beside a pick of 15,000 on a parent two blocks of as
+// many above the pool's head.
+func BenchmarkAdmitBesidePick(b *testing.B) {
+	besideOf(b, func(l *Lanes, c *busySenders) func() error {
+		req := request(c.params, c.at(30))
+		req.Height, req.MaxBytes = 3, 15*crowdSenders*105
+		req.Before = [][]*chain.VerifiedTx{c.sent[15*crowdSenders : 30*crowdSenders], c.sent[:15*crowdSenders]}
+		return func() error {
+			got, err := l.Pack(b.Context(), *req)
+			if err == nil && len(got.Txs) != 15*crowdSenders {
+				return fmt.Errorf("packed %d", len(got.Txs))
+			}
+			return err
+		}
+	})
+}
+
+const crowdSenders = 1_000
+
+// busySenders are a thousand senders of whom sixty transfers each wait.
+type busySenders struct {
+	params      *params.Params
+	view        accounts
+	sent, later []*chain.VerifiedTx // by nonce
+}
+
+// at is the state behind so many transfers of each.
+func (c *busySenders) at(nonce uint64) accounts {
+	out := accounts{of: map[chain.Address]state.Account{}}
+	for addr, a := range c.view.of {
+		a.Nonce = nonce
+		out.of[addr] = a
+	}
+	return out
+}
+
+// besideOf does something to lanes with a crowd in them while somebody admits one
+// transaction after the other, and reports, of the median round, the milliseconds that it
+// took and those of the slowest of these admissions.
+func besideOf(b *testing.B, do func(*Lanes, *busySenders) func() error) {
+	var slowest, itself []time.Duration
+	for b.Loop() { // whose clock nobody reads: to stop it would stop the world
+		l, req, _ := fullPool(b, 4*crowdSenders)
+		c := &busySenders{params: req.Params, view: req.Parent.(accounts)}
+		var m maker
+		for n := range uint64(90) {
+			for addr := range c.view.of {
+				tx := m.transfer(0, n, 1, 21_000)
+				if tx.Sender = addr; n < 60 {
+					c.sent = append(c.sent, tx)
+				} else {
+					c.later = append(c.later, tx)
+				}
+			}
+		}
+		l.Admit(b.Context(), c.sent)
+		run := do(l, c)
+		runtime.GC()
+		var ended atomic.Bool
+		began, took := make(chan struct{}), make(chan time.Duration, 1)
+		go func() {
+			most := time.Duration(0)
+			for i, tx := range c.later {
+				if ended.Load() {
+					break
+				}
+				if i == 100 {
+					close(began)
+				}
+				call := time.Now()
+				l.Admit(b.Context(), []*chain.VerifiedTx{tx})
+				if i > 100 {
+					most = max(most, time.Since(call))
+				}
+			}
+			took <- most
+		}()
+		<-began
+		call := time.Now()
+		if err := run(); err != nil {
+			b.Fatal(err)
+		}
+		itself = append(itself, time.Since(call))
+		ended.Store(true)
+		slowest = append(slowest, <-took)
+	}
+	median := func(of []time.Duration) float64 {
+		slices.Sort(of)
+		return float64(of[len(of)/2].Microseconds()) / 1e3
+	}
+	b.ReportMetric(0, "ns/op")
+	b.ReportMetric(median(itself), "itself-ms")
+	b.ReportMetric(median(slowest), "slowest-ms")
 }

@@ -150,7 +150,7 @@ func (k *picker) postpone(e *entry, c *count) bool {
 	if !full && !k.guessesMuch(e, c) {
 		return false
 	}
-	k.later.add(e, c, k.all.prices[e.lane].cellWeight, k.loose(c))
+	k.later.add(e, c, k.all.basis.prices[e.lane].cellWeight, k.loose(c))
 	k.cut = k.cut || full // else it is room of its actor that it wants
 	return true
 }
@@ -228,7 +228,7 @@ func (k *picker) takeLate(e *entry) error {
 		}
 	}
 	if !k.onHead { // its next one may be a later lane's and have no turn there
-		k.queueAhead(s, s.pick.nonce)
+		k.queueAhead(s)
 	}
 	return nil
 }

@@ -60,9 +60,12 @@
 // under its levels, so that a full lane refuses the cheap without a look at
 // anybody else's shard; and the number that orders arrivals.
 //
-// Few operations need to see everything at one instant: picking, taking in a
-// head, and pushing something out of a full lane. They take all locks in one
-// order, which costs about two microseconds.
+// Few operations need to see everything at one instant: picking, and pushing something out
+// of a full lane. They take all locks in one order, which costs about two microseconds.
+//
+// A head does not: it comes to one shard after the other (docs/adr/0195). A shard's basis
+// is the head that it has and what follows from it, and everything in the shard is judged
+// by that. Nothing is picked until all shards have the head.
 //
 // # Concurrency
 //
@@ -73,7 +76,9 @@
 // all if parameters change.
 //
 // Operations are linearizable: each takes effect at one instant between its call and its
-// return, and a batch is as many operations as it has transactions, in order. The tests
+// return. A batch is as many operations as it has transactions, in order. A head is as many
+// as it comes to shards, and one more that promotes what is barred; a pick takes effect
+// before all of them or behind. The tests
 // search concurrent histories for such an order. Every operation draws the next number of
 // one counter while its shard is locked, and that is the instant at which it takes effect.
 // It reserves lane capacity before it draws the number and releases capacity afterwards;
@@ -86,8 +91,8 @@
 //
 // Memory order: what a shard holds is ordered by its lock. The words outside (laneRoom,
 // pool.drawn) are Go atomics, which are sequentially consistent; room.go says which load
-// relies on which store. The last head's view is an atomic pointer, replaced before the
-// pool moves to that head.
+// relies on which store. A shard's basis is replaced under its lock and never written; the
+// last head's view is an atomic pointer, replaced before the first shard moves to that head.
 //
 // # Picking
 //

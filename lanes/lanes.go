@@ -127,9 +127,12 @@ func (l *Lanes) Admit(ctx context.Context, txs []*chain.VerifiedTx) []error {
 // the edge of a fee tier, or where parameters change: then all are judged anew. An error
 // is a *ReadError or ctx's.
 //
+// Whoever admits meanwhile is judged by the head that its sender's shard has, and what is
+// packed by the head that all have: see the package's documentation.
+//
 // Heads are given in order of height, no two at a time. After an error the lanes are at
-// the new head, but accounts behind the one that could not be read were not looked at:
-// the caller gives the head again, with a view that can be read, or ends.
+// the new head, but accounts that could not be read were not looked at: the caller gives
+// the head again, with a view that can be read, or ends.
 func (l *Lanes) Finalized(ctx context.Context, head FinalizedHead) error {
 	if err := l.open(ctx); err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -25,21 +26,38 @@ type step struct {
 
 	offer   *offer // admission of one transaction
 	discard *chain.VerifiedTx
-	head    *head // with accounts, and one of them touched
-	now     map[chain.Address]account
+	head    *head // a head comes in: all of it is asked for here, and done by its parts
 	touched chain.Address
-	look    bool // the whole pool at one instant, as Pick sees it
+	part    *headPart
+	look    bool // the whole pool at one instant
+	settled bool // likewise, as a pick sees it: not while a head comes in
+}
+
+// headPart is what a head does at one instant. Its parts take effect one after the other.
+type headPart struct {
+	base    [chain.NumLanes]chain.FeePair
+	now     map[chain.Address]account // accounts at the head
+	begins  bool
+	senders []chain.Address // of the shard that it comes to
+	touched *chain.Address  // of these, whose account is another; the levels follow in the next part
+	levels  bool
+	ends    bool
 }
 
 // spec is the plain model with the operations of the scheduler.
 type spec struct {
 	model
-	now map[chain.Address]account
+	now    map[chain.Address]account
+	held   []chain.Address // senders of a shard that is at work on a head: nobody else's
+	coming bool            // a head
 }
 
+// waits is the answer of what cannot take effect now.
+const waits = "waits"
+
 func (m *spec) clone() *spec {
-	out := &spec{model: m.model, now: m.now}
-	out.accounts = maps.Clone(m.accounts)
+	out := &spec{model: m.model, now: maps.Clone(m.now), held: m.held, coming: m.coming}
+	out.accounts, out.behind = maps.Clone(m.accounts), maps.Clone(m.behind)
 	out.queue = make([]*modelTx, len(m.queue))
 	for i, t := range m.queue {
 		c := *t
@@ -51,6 +69,9 @@ func (m *spec) clone() *spec {
 // do applies a step and returns what it must have answered.
 func (m *spec) do(s *step) string {
 	switch {
+	case m.held != nil && (s.discard != nil || s.look || s.offer != nil && slices.Contains(m.held, s.offer.Tx.Sender)),
+		s.settled && m.coming:
+		return waits
 	case s.offer != nil:
 		return verdict(m.add(s.offer.Tx, s.offer.Cost, m.now[s.offer.Tx.Sender]))
 	case s.discard != nil:
@@ -60,14 +81,36 @@ func (m *spec) do(s *step) string {
 				break
 			}
 		}
-	case s.head != nil:
-		m.now = s.now
-		m.refresh(s.touched, m.now[s.touched])
-		m.reprice(s.head.BaseFees)
+	case s.part != nil:
+		m.take(s.part)
 	case s.look:
 		return m.listed()
 	}
 	return ""
+}
+
+// take applies a part of a head.
+func (m *spec) take(p *headPart) {
+	if p.begins {
+		m.coming = true
+		m.comes(p.base, slices.Collect(maps.Keys(m.now)))
+	}
+	m.reaches(p.senders)
+	for _, a := range p.senders {
+		m.now[a] = p.now[a]
+	}
+	m.held = nil
+	if p.touched != nil {
+		m.held = p.senders
+		m.refresh(*p.touched, p.now[*p.touched])
+	}
+	if p.levels {
+		m.relevel(p.senders)
+	}
+	if p.ends {
+		m.coming = false
+		m.promote()
+	}
 }
 
 func (m *spec) listed() string {
@@ -91,10 +134,15 @@ func (m *spec) state() string {
 	for _, t := range m.queue {
 		fmt.Fprintf(&b, "%x:%d ", t.tx.Hash[:8], t.at)
 	}
-	return b.String() + fmt.Sprint(m.accounts, m.now, m.base)
+	return b.String() + fmt.Sprint(m.accounts, m.now, m.base, m.was, m.behind)
 }
 
-func (p *bare) listed() string {
+// look lists the pool at one instant; settled: as a pick sees it.
+func (p *bare) look(settled bool) string {
+	if settled {
+		p.coming.Lock()
+		defer p.coming.Unlock()
+	}
 	p.holdAll()
 	defer p.releaseAll()
 	var b strings.Builder
@@ -175,7 +223,7 @@ func (h *history) run(p *bare, threads [][][]int, seed uint64) {
 		})
 	}
 	all.Wait()
-	h.steps = append(h.steps, step{look: true, before: -1, call: clock.Add(1), back: clock.Add(1), got: p.listed()})
+	h.steps = append(h.steps, step{look: true, settled: true, before: -1, call: clock.Add(1), back: clock.Add(1), got: p.look(true)})
 }
 
 func ask(p *bare, steps []step, batch []int) {
@@ -198,7 +246,7 @@ func ask(p *bare, steps []step, batch []int) {
 			s.got = err.Error()
 		}
 	case s.look:
-		s.got = p.listed()
+		s.got = p.look(s.settled)
 	}
 }
 
@@ -221,7 +269,8 @@ func script(seed uint64) (*bare, *history, [][][]int) {
 		now[chain.Address{byte(i + 1)}] = account{Spendable: 20_000}
 	}
 	p := newBare(cfg, 20)
-	p.head.account = reader(now, 0)
+	p.basis.account = reader(now, 0)
+	p.shake = jitter(seed)
 	h := &history{init: &spec{model: model{cfg: cfg, weight: 20, accounts: map[chain.Address]account{}}, now: now}}
 	var made []*chain.VerifiedTx
 	offer := func() *offer {
@@ -263,17 +312,22 @@ func script(seed uint64) (*bare, *history, [][][]int) {
 				add(step{discard: made[rng.IntN(len(made))]})
 			case k == 1 && t == 0: // one ledger: heads come one after another
 				heads++
-				s := step{now: maps.Clone(now), touched: chain.Address{byte(1 + rng.IntN(5))}}
-				at := &s.touched
-				s.now[*at] = account{Nonce: s.now[*at].Nonce + uint64(rng.IntN(3)), Spendable: chain.Wei(6_000 + rng.IntN(20_000)), Height: 0}
-				now = s.now
-				s.head = &head{Height: chain.Height(heads), account: reader(s.now, chain.Height(heads))}
-				for i := range s.head.BaseFees {
-					s.head.BaseFees[i] = chain.FeePair{PerCycle: chain.Wei(85 + rng.IntN(30)), PerCell: chain.Wei(85 + rng.IntN(30))}
+				touched := chain.Address{byte(1 + rng.IntN(5))}
+				now = maps.Clone(now)
+				now[touched] = account{Nonce: now[touched].Nonce + uint64(rng.IntN(3)), Spendable: chain.Wei(6_000 + rng.IntN(20_000)), Height: 0}
+				next := &head{Height: chain.Height(heads), account: reader(now, chain.Height(heads))}
+				for i := range next.BaseFees {
+					next.BaseFees[i] = chain.FeePair{PerCycle: chain.Wei(85 + rng.IntN(30)), PerCell: chain.Wei(85 + rng.IntN(30))}
 				}
-				add(s)
+				for i, some := range p.parts(now, next.BaseFees, touched) {
+					s := step{part: some}
+					if i == 0 {
+						s.head, s.touched = next, touched
+					}
+					add(s)
+				}
 			case k == 2:
-				add(step{look: true})
+				add(step{look: true, settled: rng.IntN(2) == 0})
 			default:
 				for range 1 + rng.IntN(3) {
 					add(step{offer: offer()})
@@ -284,6 +338,23 @@ func script(seed uint64) (*bare, *history, [][][]int) {
 		threads = append(threads, batches)
 	}
 	return p, h, threads
+}
+
+// parts are what a head does to a pool of these accounts, in order: from shard to shard the
+// account that it touched, then the levels; at the end what is barred.
+func (p *bare) parts(now map[chain.Address]account, base [chain.NumLanes]chain.FeePair, touched chain.Address) (out []*headPart) {
+	by := map[uint64][]chain.Address{}
+	for a := range now {
+		by[p.shardNumber(a)] = append(by[p.shardNumber(a)], a)
+	}
+	for _, i := range slices.Sorted(maps.Keys(by)) {
+		if slices.Contains(by[i], touched) {
+			out = append(out, &headPart{base: base, now: now, senders: by[i], touched: &touched})
+		}
+		out = append(out, &headPart{base: base, now: now, senders: by[i], levels: true})
+	}
+	out[0].begins = true
+	return append(out, &headPart{ends: true})
 }
 
 func reader(now map[chain.Address]account, height chain.Height) func(chain.Address) (account, error) {
@@ -349,8 +420,8 @@ func (h *history) String() string {
 			what = fmt.Sprintf("admit %x: %x/%d in lane %d", s.offer.Tx.Hash[:8], s.offer.Tx.Sender[:1], s.offer.Tx.Tx.Nonce, s.offer.Tx.Lane)
 		case s.discard != nil:
 			what = fmt.Sprintf("discard %x", s.discard.Hash[:8])
-		case s.head != nil:
-			what = fmt.Sprintf("head that touches %x", s.touched[:1])
+		case s.part != nil:
+			what = fmt.Sprintf("head comes to %x", s.part.senders)
 		}
 		fmt.Fprintf(&b, "%d-%d %s: %s\n", s.call, s.back, what, s.got)
 	}

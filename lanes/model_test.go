@@ -16,8 +16,10 @@ type model struct {
 	cfg      testConfig
 	weight   uint64
 	base     [chain.NumLanes]chain.FeePair
-	accounts map[chain.Address]account // only of senders with transactions
-	queue    []*modelTx                // in order of joining their level
+	was      [chain.NumLanes]chain.FeePair // base before the head that comes in
+	behind   map[chain.Address]bool        // senders in shards that this head has not reached
+	accounts map[chain.Address]account     // only of senders with transactions
+	queue    []*modelTx                    // in order of joining their level
 }
 
 type modelTx struct {
@@ -53,7 +55,7 @@ func (m *model) levelNow(t *chain.VerifiedTx) level {
 			return levelQueued
 		}
 	}
-	base := m.base[t.Lane]
+	base := m.baseOf(t)
 	if t.Tx.MaxFeePerCycle < base.PerCycle || t.Tx.MaxFeePerCell < base.PerCell {
 		return levelUnderpriced
 	}
@@ -64,9 +66,17 @@ func (m *model) levelNow(t *chain.VerifiedTx) level {
 	return l
 }
 
+// baseOf is the base fee by which a transaction is judged.
+func (m *model) baseOf(t *chain.VerifiedTx) chain.FeePair {
+	if m.behind[t.Sender] {
+		return m.was[t.Lane]
+	}
+	return m.base[t.Lane]
+}
+
 // tierAt is the level of what pays, if it uses so much.
 func (m *model) tierAt(t *chain.VerifiedTx, uses chain.Usage) level {
-	n, base := func(v uint64) *big.Int { return new(big.Int).SetUint64(v) }, m.base[t.Lane]
+	n, base := func(v uint64) *big.Int { return new(big.Int).SetUint64(v) }, m.baseOf(t)
 	tips := new(big.Int).Mul(n(uint64(min(t.Tx.TipPerCycle, t.Tx.MaxFeePerCycle-base.PerCycle))), n(uint64(uses.Cycles)))
 	cell := new(big.Int).Mul(n(uint64(min(t.Tx.TipPerCell, t.Tx.MaxFeePerCell-base.PerCell))), n(uint64(uses.Cells)))
 	weight := new(big.Int).Add(n(uint64(uses.Cycles)), new(big.Int).Mul(n(uint64(uses.Cells)), n(m.weight)))
@@ -355,21 +365,60 @@ func (m *model) refresh(a chain.Address, at account) {
 	}
 }
 
-// reprice keeps arrival order inside each level by construction: the queue is
-// one list, and a change of price does not move anybody in it.
+// reprice is a head that changes nothing but base fees, and reaches all at once.
 func (m *model) reprice(base [chain.NumLanes]chain.FeePair) {
-	m.base = base
+	m.comes(base, nil)
+	m.relevel(m.all())
+	m.promote()
+}
+
+// comes begins to take in a head. It reaches the given senders later.
+func (m *model) comes(base [chain.NumLanes]chain.FeePair, later []chain.Address) {
+	m.was, m.base, m.behind = m.base, base, map[chain.Address]bool{}
+	for _, a := range later {
+		m.behind[a] = true
+	}
+}
+
+// reaches says that the head has come to senders.
+func (m *model) reaches(senders []chain.Address) {
+	for _, a := range senders {
+		delete(m.behind, a)
+	}
+}
+
+// all are the senders of all that waits.
+func (m *model) all() (out []chain.Address) {
 	for _, t := range m.queue {
-		if t.at == levelQueued {
+		out = append(out, t.tx.Sender)
+	}
+	return out
+}
+
+// relevel keeps arrival order inside each level by construction: the queue is
+// one list, and a change of price does not move anybody in it.
+func (m *model) relevel(of []chain.Address) {
+	for _, t := range m.queue {
+		if t.at == levelQueued || !slices.Contains(of, t.tx.Sender) {
 			continue
 		}
 		now := m.levelNow(t.tx)
-		if now >= levelTier0 && t.at < levelTier0 { // until it has its turn below
+		if now >= levelTier0 && (t.at == levelBarred || t.at < levelTier0 && m.mayBar(t.tx)) { // until it has its turn at the end of the head
 			now = levelBarred
 		}
 		t.at = now
 	}
-	for _, t := range m.queue { // actors that can serve more
+}
+
+// mayBar reports whether anything can bar a transaction from its tier.
+func (m *model) mayBar(tx *chain.VerifiedTx) bool {
+	return m.cfg.actorMost > 0 && tx.Tx.To != nil || m.cfg.unsureBlocks > 0 && m.claim(tx) > 0 ||
+		slices.ContainsFunc(m.chainOf(tx.Sender), func(t *modelTx) bool { return m.stops(t.tx) })
+}
+
+// promote gives places to those whose actors can serve more.
+func (m *model) promote() {
+	for _, t := range m.queue {
 		if t.at == levelBarred {
 			t.at = m.placed(t, nil)
 		}

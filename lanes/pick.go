@@ -11,18 +11,24 @@ import (
 // pick selects transactions for a block. They stay in the pool. The error is
 // account's or Left's.
 //
-// All shards stand still meanwhile, so the selection is made from the pool of
-// one instant.
+// All shards stand still meanwhile, and none is behind another by a head, so the selection
+// is made from the pool of one instant and one head.
 func (s *pool) pick(req *PackRequest) (order.Selection, error) {
+	s.coming.Lock()
+	defer s.coming.Unlock()
+	ahead, err := s.readAhead(req)
+	if err != nil {
+		return order.Selection{}, err
+	}
 	s.holdAll()
 	defer s.releaseAll()
 	defer s.merge.clearEntries()
 	if req.Doubt {
 		s.believe(req.Used)
 	}
-	k, err := s.picker(req, false, nil)
+	k, err := s.picker(req, ahead, false, nil)
 	if err == nil && (k.cramped || len(k.called.tight) > 0) { // somebody's unused limits keep others out
-		k, err = s.picker(req, k.cramped, k.called.tight)
+		k, err = s.picker(req, ahead, k.cramped, k.called.tight)
 	}
 	if err != nil {
 		return order.Selection{}, err
@@ -34,22 +40,20 @@ func (s *pool) pick(req *PackRequest) (order.Selection, error) {
 }
 
 // picker goes through all lanes.
-func (s *pool) picker(req *PackRequest, narrow bool, tight map[chain.Address]struct{}) (*picker, error) {
+func (s *pool) picker(req *PackRequest, ahead []early, narrow bool, tight map[chain.Address]struct{}) (*picker, error) {
 	s.picks++
 	k := &picker{
 		req: req, all: s, pick: s.picks,
 		budget: fees.NewBudget(req.Params),
 		bytes:  req.MaxBytes,
-		onHead: req.Height == s.head.Height+1,
+		onHead: req.Height == s.basis.Height+1,
 		narrow: narrow, tight: tight,
 	}
 	k.budget.Reserve(chain.LaneTimer, req.Reserved)
 	most := min(s.pickedLast+s.pickedLast/8, s.held())
 	k.picked, k.counts = make([]*chain.VerifiedTx, 0, most), make([]chain.Usage, 0, most)
 	defer func() { s.lookedLast = k.looked }()
-	if err := k.lookAhead(); err != nil {
-		return nil, err
-	}
+	k.lookAhead(ahead)
 	for lane := range chain.NumLanes {
 		if err := k.lane(lane); err != nil {
 			return nil, err
@@ -142,6 +146,9 @@ func (k *picker) meet(e *entry) error {
 	if k.larges/largeMisses >= k.all.cfg.PackMisses && k.large(e.uses, e) {
 		return nil // at a glance
 	}
+	if s := e.of; s.pick.pick == k.pick && e.nonce < s.pick.nonce && !e.anchors {
+		return nil // taken, or used between the pool's head and the parent
+	}
 	c := k.countOf(e)
 	if !k.fits(e, &c) {
 		k.miss(e, &c)
@@ -182,13 +189,17 @@ func (k *picker) pays(e *entry) bool {
 // read opens the account of a sender for this pick.
 func (k *picker) read(s *sender, addr chain.Address) (err error) {
 	at := s.account
-	if !k.onHead || at.Height != k.all.head.Height {
+	if !k.onHead || at.Height != k.all.basis.Height {
 		if at, err = k.req.account(addr); err != nil {
 			return err
 		}
 	}
-	s.pick = pickState{pick: k.pick, nonce: at.Nonce, spendable: at.Spendable}
+	k.open(s, at)
 	return nil
+}
+
+func (k *picker) open(s *sender, at account) {
+	s.pick = pickState{pick: k.pick, nonce: at.Nonce, spendable: at.Spendable}
 }
 
 // include adds e to the block if the rules that the verifier applies let it

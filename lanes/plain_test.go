@@ -277,10 +277,14 @@ func (w *walk) expectations(req *PackRequest) {
 // pass is one pass of a pick: with a promise for all or not, in the lanes and before actors.
 // It says what a second pass is to be like.
 func (p *bare) pass(req *PackRequest, narrow bool, tight map[chain.Address]struct{}) (picked, *picker, error) {
+	ahead, err := p.readAhead(req)
+	if err != nil {
+		return picked{}, nil, err
+	}
 	p.holdAll()
 	defer p.releaseAll()
 	defer p.merge.clearEntries()
-	k, err := p.picker(req, narrow, tight)
+	k, err := p.picker(req, ahead, narrow, tight)
 	if err != nil {
 		return picked{}, nil, err
 	}
@@ -292,6 +296,9 @@ func (p *bare) pass(req *PackRequest, narrow bool, tight map[chain.Address]struc
 // and holds the choice and its order against the plain rule.
 func (w *walk) comparePick(t *testing.T) {
 	t.Helper()
+	if w.next != nil {
+		return // nothing is picked while a head comes in
+	}
 	params := params.Default()
 	params.CyclesTarget = chain.Cycles(300_000 + w.rng.IntN(2_000_000))
 	params.CyclesCap = params.CyclesTarget

@@ -7,6 +7,7 @@ import (
 	"hash/maphash"
 	"math"
 	"slices"
+	"sync"
 	"sync/atomic"
 
 	"github.com/cowboy-foundation/cowboy/chain"
@@ -75,14 +76,15 @@ type pool struct {
 	drawn   atomic.Uint64 // numbers of operations; see shard.draw
 	counts  struct{ picks, picked atomic.Uint64 }
 
-	// Written while all shards are held, read while any is.
-	head       head
-	heads      uint64 // that have come in
-	prices     [chain.NumLanes]pricing
+	// coming is held while a head comes in, and by a pick: it sees all shards on one basis.
+	coming sync.Mutex
+	basis  *basis // on which all shards stand while nobody holds coming
+	shake  func() // of tests, or nil; see letOthers
+
+	// Written while all shards are held.
 	picks      uint64
 	pickedLast int
 	lookedLast int      // entries that it came to; the work of a pick, for the tests
-	movedLast  int      // likewise of placing what has moved at the last head
 	roomLast   int      // likewise of the last look for what may leave a full lane
 	merge      arrivals // of the pick at hand
 
@@ -94,16 +96,15 @@ func newPool(cfg Config, head head) (*pool, error) {
 	if err := cfg.Check(); err != nil {
 		return nil, err
 	}
-	s := &pool{cfg: cfg, seed: maphash.MakeSeed(), head: head}
+	s := &pool{cfg: cfg, seed: maphash.MakeSeed(), basis: new(basis).after(head)}
 	s.targets.adopt(limitsIn(head.measures))
-	for i := range s.prices {
-		s.prices[i] = pricing{base: head.BaseFees[i], cellWeight: max(head.measures.cellWeight, 1), version: 1}
+	for i := range s.lanes {
 		s.lanes[i].txsMax, s.lanes[i].bytesMax = cfg.LaneTxs[i], cfg.LaneBytes[i]
 		s.lanes[i].floor.Store(math.MaxUint8) // an empty lane holds nothing below any level
 	}
 	for i := range s.shards {
 		h := &s.shards[i]
-		h.all, h.byHash, h.senders = s, map[chain.Hash]*entry{}, map[chain.Address]*sender{}
+		h.number, h.all, h.basis, h.byHash, h.senders = i, s, s.basis, map[chain.Hash]*entry{}, map[chain.Address]*sender{}
 		for lane := range h.lanes {
 			h.lanes[lane].calls = &s.targets
 		}
@@ -111,8 +112,10 @@ func newPool(cfg Config, head head) (*pool, error) {
 	return s, nil
 }
 
-func (s *pool) shardOf(sender chain.Address) *shard {
-	return &s.shards[maphash.Bytes(s.seed, sender[:])%numShards]
+func (s *pool) shardOf(sender chain.Address) *shard { return &s.shards[s.shardNumber(sender)] }
+
+func (s *pool) shardNumber(sender chain.Address) uint64 {
+	return maphash.Bytes(s.seed, sender[:]) % numShards
 }
 
 // holdAll stops every shard. numShards are always taken in this order, and nobody
@@ -160,7 +163,7 @@ type try struct {
 	err      error
 	needsAll bool    // it takes hold of all shards to decide
 	at       account // of the sender, as read
-	heads    uint64  // at that time
+	basis    *basis  // of the shard at that time
 }
 
 // admit decides on one offer if hold of its sender's shard is enough to. It may
@@ -171,7 +174,7 @@ func (h *shard) admit(o *offer) (t try) {
 		return try{err: ErrKnown}
 	}
 	t.at, t.err = h.account(o.Tx.Sender)
-	t.heads = h.all.heads
+	t.basis = h.basis
 	if t.err == nil {
 		t.needsAll, t.err = h.decide(o, t.at, false)
 	} else {
@@ -184,7 +187,7 @@ func (h *shard) admit(o *offer) (t try) {
 func (s *pool) admitHoldingAll(h *shard, o *offer, t try) error {
 	s.holdAll()
 	defer s.releaseAll()
-	if t.heads != s.heads { // a head has come in between
+	if t.basis != h.basis { // a head has come in between
 		var err error
 		if t.at, err = h.accountNow(o.Tx.Sender); err != nil {
 			h.counts.refused.Add(1)
@@ -247,11 +250,11 @@ func (h *shard) account(addr chain.Address) (account, error) {
 		if at, ok := h.current(addr); ok {
 			return at, nil
 		}
-		heads, read := h.all.heads, h.all.head.account
+		on := h.basis
 		h.mu.Unlock()
-		at, err := read(addr)
+		at, err := on.account(addr)
 		h.mu.Lock()
-		if h.all.heads == heads {
+		if h.basis == on {
 			if err == nil && h.senders[addr] != nil {
 				h.all.targets.mu.Lock()
 				h.countRefreshed(h.refresh(addr, at))
@@ -262,12 +265,12 @@ func (h *shard) account(addr chain.Address) (account, error) {
 	}
 }
 
-// accountNow is account for who holds all shards and lets none go.
+// accountNow is account for who lets no shard go, and holds all or the targets.
 func (h *shard) accountNow(addr chain.Address) (account, error) {
 	if at, ok := h.current(addr); ok {
 		return at, nil
 	}
-	at, err := h.all.head.account(addr)
+	at, err := h.basis.account(addr)
 	if err == nil {
 		h.countRefreshed(h.refresh(addr, at))
 	}
@@ -277,92 +280,10 @@ func (h *shard) accountNow(addr chain.Address) (account, error) {
 // current returns what is known of a sender if it was read under this head.
 func (h *shard) current(addr chain.Address) (account, bool) {
 	s := h.senders[addr]
-	if s == nil || s.Height != h.all.head.Height {
+	if s == nil || s.Height != h.basis.Height {
 		return account{}, false
 	}
 	return s.account, true
-}
-
-// reprice sets the base fees of the next block, while all shards are held. Only
-// lanes whose fees changed are touched, in them only lists for which the change
-// matters, and in those only transactions that cross a tier's edge move; all, if they
-// weigh anew.
-func (s *pool) reprice(base [chain.NumLanes]chain.FeePair, weighsAnew bool) (moved int) {
-	s.movedLast = 0
-	var changed []chain.LaneID
-	for lane := range chain.NumLanes {
-		if weighsAnew || s.prices[lane].base != base[lane] {
-			changed = append(changed, lane)
-			s.prices[lane].base = base[lane]
-			s.prices[lane].version++
-			s.lanes[lane].raiseFloor(levelQueued) // the next look finds the true floor
-		}
-	}
-	for i := range s.shards {
-		moved += s.shards[i].reprice(changed)
-	}
-	return moved + s.promote()
-}
-
-// adopt takes in what governance has changed, and reports whether every transaction is to
-// be looked at for its tier. All shards are held.
-func (s *pool) adopt(m measures) (weighsAnew bool) {
-	if now := limitsIn(&m); s.targets.limits != now {
-		s.targets.adopt(now)
-		for i := range s.shards {
-			for _, e := range s.shards[i].byHash {
-				s.targets.joinTarget(e) // in any order: sums
-			}
-		}
-	}
-	weight := max(m.cellWeight, 1)
-	if s.prices[0].cellWeight == weight {
-		return false
-	}
-	for lane := range s.prices {
-		s.prices[lane].cellWeight = weight
-		s.prices[lane].version++
-		for i := range s.shards {
-			for l := range s.shards[i].lanes[lane].fifos {
-				s.shards[i].lanes[lane].fifos[l].still = noFee
-			}
-		}
-	}
-	return true
-}
-
-// reprice moves what crosses an edge of the tiers in the lanes whose base fees
-// have changed.
-func (h *shard) reprice(changed []chain.LaneID) (moved int) {
-	for _, lane := range changed {
-		movers := h.lanes[lane].relevel(&h.all.prices[lane])
-		h.movers[lane] = movers
-		moved += len(movers)
-	}
-	h.settleMovers()
-	return moved
-}
-
-// retire drops what has grown old, of one shard at each head: a pool that looked at all
-// of it would stop everybody for as long as that takes.
-func (s *pool) retire() {
-	if s.head.Millis == 0 || s.cfg.AgeMillis == 0 {
-		return
-	}
-	h := &s.shards[s.heads%numShards]
-	var old []*entry
-	for _, e := range h.byHash {
-		if e.born == 0 || e.born > s.head.Millis {
-			e.born = s.head.Millis
-		} else if s.head.Millis-e.born > s.cfg.AgeMillis {
-			old = append(old, e)
-		}
-	}
-	slices.SortFunc(old, func(a, b *entry) int { return cmp.Compare(a.seq, b.seq) }) // not the map's order
-	for _, e := range old {
-		h.remove(e)
-	}
-	h.counts.aged.Add(uint64(len(old)))
 }
 
 // discard removes transactions from the pool. Unknown ones are ignored.

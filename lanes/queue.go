@@ -179,6 +179,9 @@ func (q *laneQueue) link(e, at *entry, p *pricing) {
 	if e.level < levelTier0 {
 		q.idle[e.level].Add(1)
 	}
+	if e.level == levelBarred {
+		q.calls.barred.Add(1)
+	}
 }
 
 func (q *laneQueue) remove(e *entry) {
@@ -195,6 +198,9 @@ func (q *laneQueue) remove(e *entry) {
 	}
 	if e.level < levelTier0 {
 		q.idle[e.level].Add(-1)
+	}
+	if e.level == levelBarred {
+		q.calls.barred.Add(-1)
 	}
 }
 
@@ -224,11 +230,11 @@ func lowestFrom(filled uint64, l level) (level, bool) {
 	return level(bits.TrailingZeros64(over)), true
 }
 
-// relevelled is the level that an entry moves to under a new base fee. One that may be
-// barred and becomes payable waits among those for its turn to be promoted.
+// relevelled is the level that an entry moves to under a new base fee. One that is barred,
+// or may be and becomes payable, waits among the barred for its turn to be promoted.
 func (q *laneQueue) relevelled(p *pricing, e *entry) level {
 	to := p.levelOfEntry(e)
-	if to >= levelTier0 && e.level < levelTier0 && q.calls.mayBar(e) {
+	if to >= levelTier0 && (e.level == levelBarred || e.level < levelTier0 && q.calls.mayBar(e)) {
 		return levelBarred
 	}
 	return to

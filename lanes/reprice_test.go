@@ -41,7 +41,7 @@ func TestRepricingKeepsArrivalOrder(t *testing.T) {
 // laneBases returns the base fees in force.
 func (p *bare) laneBases() (out [chain.NumLanes]chain.FeePair) {
 	for i := range out {
-		out[i] = p.prices[i].base
+		out[i] = p.basis.prices[i].base
 	}
 	return out
 }
@@ -170,7 +170,7 @@ func TestRepriceLooksOnlyWhereAnEdgeIsCrossed(t *testing.T) {
 func (p *bare) levelOfTip(tip chain.Wei) level {
 	var m maker
 	tx := m.tx(1, 0, tip).Tx
-	return p.prices[chain.LaneUser].levelOf(tx, limitsOf(tx))
+	return p.basis.prices[chain.LaneUser].levelOf(tx, limitsOf(tx))
 }
 
 func limitsOf(tx *chain.Tx) chain.Usage {
@@ -209,8 +209,8 @@ func TestManyPromotedAtOnce(t *testing.T) {
 	var large chain.Address
 	binary.BigEndian.PutUint64(large[:], 1)
 	p.refresh(large, account{Nonce: 100})
-	if moved := p.reprice(p.laneBases()); moved != crowd || p.movedLast > 2*(crowd+after) {
-		t.Errorf("%d of %d moved, past %d of %d entries", moved, crowd, p.movedLast, crowd+after)
+	if moved := p.reprice(p.laneBases()); moved != crowd || p.placed() > 2*(crowd+after) {
+		t.Errorf("%d of %d moved, past %d of %d entries", moved, crowd, p.placed(), crowd+after)
 	}
 	p.checkShards(t)
 }

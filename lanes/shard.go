@@ -29,11 +29,15 @@ const numShards = 64
 //   - no lane is above its caps.
 type shard struct {
 	mu      sync.Mutex
+	number  int // its place in the pool's
 	all     *pool
+	basis   *basis // by which what waits here is judged
 	byHash  map[chain.Hash]*entry
 	senders map[chain.Address]*sender
 	lanes   [chain.NumLanes]laneQueue
 	movers  [chain.NumLanes][]*entry // on their way to other levels; none between operations
+	counted int                      // entries that targets count
+	placed  int                      // entries that placing movers came to, since the last head; for the tests
 	seq     uint64                   // of the operation at hand: its number and, below, its steps
 	counts  counters
 	_       [64]byte // the next shard's lock is another core's business
@@ -75,16 +79,16 @@ func (h *shard) add(o *offer, at account, holdsAll bool) (outcome, error) {
 		return outcome{}, err
 	}
 	e := newEntry(o, s)
-	e.born = h.all.head.Millis
+	e.born = h.basis.Millis
 	e.over = max(0, e.bytes-h.all.cfg.SmallBytes)
-	h.all.claimOf(e, o)
+	h.claimOf(e, o)
 	if !holdsAll && (e.countsOne() > 0 || s.counted > 0) {
 		h.all.targets.mu.Lock()
 		defer h.all.targets.mu.Unlock()
 	}
 	e.level = levelQueued
 	if e.nonce == s.Nonce+uint64(i) { // nonces are distinct, so none is missing before it
-		e.level = h.all.levelOf(e, old)
+		e.level = h.levelOf(e, old)
 	}
 	did := outcome{replaced: taken}
 	if !h.all.reserve(e, old) {
@@ -123,19 +127,21 @@ func (h *shard) insert(s *sender, i int, e, old *entry) {
 		h.push(e)
 	case old.lane == e.lane && old.level == e.level:
 		s.waiting[i] = e
-		h.lanes[e.lane].swap(old, e, &h.all.prices[e.lane])
+		h.lanes[e.lane].swap(old, e, &h.basis.prices[e.lane])
 	default:
 		s.waiting[i] = e
 		h.lanes[old.lane].remove(old)
 		h.push(e)
 	}
 	s.counted += e.countsOne()
+	h.counted += e.countsOne()
 	s.stops += e.stopsOne()
 	s.inLane[e.lane]++
 	if old != nil {
 		s.inLane[old.lane]--
 		e.replaced = min(old.replaced, math.MaxUint8-1) + 1
 		s.counted -= old.countsOne()
+		h.counted -= old.countsOne()
 		s.stops -= old.stopsOne()
 		s.cost -= old.cost
 		s.bytes -= old.bytes
@@ -181,7 +187,7 @@ func (h *shard) push(e *entry) {
 	h.all.lanes[e.lane].lower(e.level)
 	h.seq++
 	e.seq = h.seq
-	h.lanes[e.lane].insertBefore(e, nil, &h.all.prices[e.lane])
+	h.lanes[e.lane].insertBefore(e, nil, &h.basis.prices[e.lane])
 }
 
 // updateExecutable parks and unparks the waiting transactions from place i on, after the
@@ -198,15 +204,15 @@ func (h *shard) updateExecutable(s *sender, i int) int {
 		h.lanes[e.lane].remove(e)
 		e.level = levelQueued
 		if executable {
-			e.level = h.all.levelOf(e, nil)
+			e.level = h.levelOf(e, nil)
 		}
 		h.push(e)
 	}
 	return i
 }
 
-// remove takes e out of the pool; its successors become queued. All shards are
-// held.
+// remove takes e out of the pool; its successors become queued. All shards are held, or
+// the targets if the shard has anything that they count.
 func (h *shard) remove(e *entry) {
 	h.all.mark()
 	h.draw()
@@ -228,6 +234,7 @@ func (h *shard) unlink(e *entry) {
 	e.of.cost -= e.cost
 	e.of.bytes -= e.bytes
 	e.of.counted -= e.countsOne()
+	h.counted -= e.countsOne()
 	e.of.stops -= e.stopsOne()
 	e.of.inLane[e.lane]--
 }

@@ -1,11 +1,11 @@
 package lanes
 
 import (
-	"cmp"
 	"math"
 	"math/bits"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/cowboy-foundation/cowboy/chain"
 )
@@ -32,8 +32,11 @@ type targets struct {
 	// until the entry stands there, so that decisions come in the order of their
 	// numbers. Who holds all shards needs it not.
 	mu    sync.Mutex
+	left  uint64 // counts what has left: nobody finds room who found none, while it stays
 	of    map[chain.Address][]demanded
 	asked [chain.NumLanes][]demanded
+
+	barred atomic.Int64 // entries at that level
 }
 
 // limits are the bounds of targets.
@@ -65,17 +68,17 @@ const claimMost = 1 << 43
 // kind find room in a block whatever they used before. Where they are wide, or where it is
 // a message of more than its actor gets for a block, it may find no room for as long as
 // others do: those behind it are sure of no place either.
-func (s *pool) claimOf(e *entry, o *offer) {
-	limits := sum(e.uses, e.unused)
-	unsure, most := limits, s.targets.wide[e.lane]
+func (h *shard) claimOf(e *entry, o *offer) {
+	targets, limits := &h.all.targets, sum(e.uses, e.unused)
+	unsure, most := limits, targets.wide[e.lane]
 	if e.pays() {
 		unsure = e.unused
 	}
 	e.wide = most != (chain.Usage{}) && exceeds(unsure, most)
 	if e.wide || o.MayCall || o.Key != 0 && o.Expected == (chain.Usage{}) {
-		e.claim = chain.Cycles(min(weightOf(limits, s.prices[e.lane].cellWeight), claimMost))
+		e.claim = chain.Cycles(min(weightOf(limits, h.basis.prices[e.lane].cellWeight), claimMost))
 	}
-	e.stops = e.wide || s.targets.most > 0 && e.calls.Actor != nil && s.targets.large(&e.calls)
+	e.stops = e.wide || targets.most > 0 && e.calls.Actor != nil && targets.large(&e.calls)
 }
 
 // weightOf is a use in cycles, where a cell counts for so many; it saturates.
@@ -155,6 +158,9 @@ func (t *targets) joinTarget(e *entry) {
 
 // leaveTarget takes back what join has counted.
 func (t *targets) leaveTarget(e *entry) {
+	if e.countsOne() > 0 {
+		t.left++
+	}
 	if t.claims(e) {
 		t.asked[e.lane] = uncounted(t.asked[e.lane], e.level, e.wide, e.claim)
 	}
@@ -198,17 +204,18 @@ func uncounted(list []demanded, l level, large bool, cycles chain.Cycles) []dema
 }
 
 // levelOf is the level of an executable entry that takes the place of old, or of nobody.
-func (s *pool) levelOf(e, old *entry) level {
-	l := s.prices[e.lane].level(e)
-	if l >= levelTier0 && (s.barsCall(e, l, old) || !s.targets.holds(e, l, old) || e.of.stopped(e)) {
+func (h *shard) levelOf(e, old *entry) level {
+	l := h.basis.prices[e.lane].level(e)
+	if l >= levelTier0 && (h.barsCall(e, l, old) || !h.all.targets.holds(e, l, old) || e.of.stopped(e)) {
 		return levelBarred
 	}
 	return l
 }
 
 // barsCall reports whether a message's actor has enough before it.
-func (s *pool) barsCall(e *entry, l level, old *entry) bool {
-	return s.targets.most > 0 && e.calls.Actor != nil && (e.until > s.heads || !s.targets.fits(&e.calls, l, old))
+func (h *shard) barsCall(e *entry, l level, old *entry) bool {
+	targets := &h.all.targets
+	return targets.most > 0 && e.calls.Actor != nil && (e.until > h.basis.count || !targets.fits(&e.calls, l, old))
 }
 
 // barredHeads is for how many heads a message stays barred that found its actor busy.
@@ -231,7 +238,7 @@ func (s *pool) bar(hashes []chain.Hash) {
 			if s.targets.counts(e) {
 				s.lanes[e.lane].lower(levelBarred)
 				h.lanes[e.lane].remove(e)
-				e.level, e.until = levelBarred, s.heads+barredHeads
+				e.level, e.until = levelBarred, h.basis.count+barredHeads
 				h.movers[e.lane] = append(h.movers[e.lane], e)
 			}
 			break
@@ -239,57 +246,5 @@ func (s *pool) bar(hashes []chain.Hash) {
 	}
 	for i := range s.shards {
 		s.shards[i].settleMovers()
-	}
-}
-
-// promote lets what is barred into the tiers for which its actor and its lane have room
-// now, and nothing stands in the way, the first to come first. Room only shrinks meanwhile, so what has none before has none
-// later, and of a crowd before few actors next to nothing is sorted. All shards are held.
-func (s *pool) promote() (moved int) {
-	var barred []*entry
-	for i := range s.shards {
-		for lane := range chain.NumLanes {
-			for e := s.shards[i].lanes[lane].fifos[levelBarred].head; e != nil; e = e.next {
-				if s.levelOf(e, nil) != levelBarred {
-					barred = append(barred, e)
-				}
-			}
-		}
-	}
-	slices.SortFunc(barred, func(a, b *entry) int { return cmp.Compare(a.seq, b.seq) })
-	for _, e := range barred {
-		l := s.levelOf(e, nil)
-		if l == levelBarred {
-			continue
-		}
-		h := s.shardOf(e.tx.Sender)
-		h.lanes[e.lane].remove(e)
-		e.level = l
-		s.targets.joinTarget(e) // before the next is judged
-		h.movers[e.lane] = append(h.movers[e.lane], e)
-		moved++
-	}
-	for i := range s.shards {
-		s.shards[i].settleMovers()
-	}
-	return moved
-}
-
-// settleMovers gives the movers their places, and their senders their anchors, once.
-func (h *shard) settleMovers() {
-	for lane, movers := range h.movers {
-		h.all.movedLast += h.lanes[lane].rejoin(movers, &h.all.prices[lane])
-		for _, e := range movers {
-			e.of.stale = true
-		}
-	}
-	for lane, movers := range h.movers {
-		for _, e := range movers {
-			if e.of.stale { // with all places of the sender new
-				e.of.stale = false
-				h.updateTurns(e.of, 0, len(e.of.waiting))
-			}
-		}
-		h.movers[lane] = nil
 	}
 }

@@ -34,15 +34,25 @@ func TestPoolMatchesModel(t *testing.T) {
 				if t.Failed() {
 					t.Fatalf("operation %d", i)
 				}
+				if w.next != nil && i%64 == 32 {
+					w.model.compare(t, w.pool)
+					w.seen["between"]++
+				}
 				if i%64 == 0 {
+					for w.next != nil { // nothing is picked while a head comes in
+						w.stepHead()
+					}
 					w.model.compare(t, w.pool)
 					w.comparePick(t)
 				}
 			}
+			for w.next != nil {
+				w.stepHead()
+			}
 			w.model.compare(t, w.pool)
 			for _, k := range []string{
 				"<nil>", "*errors.errorString", "*lanes.NonceTooLowError", "*lanes.NonceGapError", "*fees.FundsError", "*lanes.BalanceError",
-				"*lanes.ReplaceError", "*lanes.SenderFullError", "*lanes.LaneFullError", "replaced", "evicted", "moved", "starved", "picked", "overcommitted", "ahead", "late", "barred", "postponed", "loose", "tight",
+				"*lanes.ReplaceError", "*lanes.SenderFullError", "*lanes.LaneFullError", "replaced", "evicted", "moved", "starved", "picked", "overcommitted", "ahead", "late", "barred", "postponed", "loose", "tight", "between",
 			} {
 				if k == "barred" && seed%4 == 1 || (k == "tight" || k == "overcommitted") && w.seen[k] > 2 {
 					continue // no bound there; and not often
@@ -65,6 +75,9 @@ type walk struct {
 	recent  []*chain.VerifiedTx
 	serial  uint64
 	seen    map[string]int
+
+	next  *basis // of the head that comes in; nil: none does
+	shard int    // to which it comes next
 }
 
 func newWalk(seed uint64) *walk {
@@ -151,20 +164,70 @@ func (w *walk) outbid(tx *chain.VerifiedTx) {
 }
 
 func (w *walk) step(t *testing.T) {
-	switch k := w.rng.IntN(100); {
+	k := w.rng.IntN(100)
+	if w.next != nil && w.rng.IntN(3) == 0 {
+		k = 97
+	}
+	switch {
 	case k < 84:
 		w.stepAdd(t)
 	case k < 86:
 		w.stepRemove()
-	case k < 97:
+	case k < 97 && w.next == nil:
 		w.stepRefresh()
+	case w.next != nil || k == 97:
+		w.stepHead()
 	default:
-		var base [chain.NumLanes]chain.FeePair
-		for i := range base {
-			base[i] = chain.FeePair{PerCycle: chain.Wei(85 + w.rng.IntN(30)), PerCell: chain.Wei(85 + w.rng.IntN(30))}
-		}
+		base := w.fees()
 		w.seen["moved"] += w.pool.reprice(base)
 		w.model.reprice(base)
+	}
+}
+
+func (w *walk) fees() (base [chain.NumLanes]chain.FeePair) {
+	for i := range base {
+		base[i] = chain.FeePair{PerCycle: chain.Wei(85 + w.rng.IntN(30)), PerCell: chain.Wei(85 + w.rng.IntN(30))}
+	}
+	return base
+}
+
+// stepHead has a head of fees and accounts begin to come in, or come to the next shard, or
+// end: other operations find the pool between two heads.
+func (w *walk) stepHead() {
+	if w.next == nil {
+		base := w.fees()
+		w.next, w.shard = w.pool.basis.after(head{BaseFees: base}), 0
+		w.model.comes(base, w.senders)
+		return
+	}
+	for {
+		var accounts []moved
+		var senders []chain.Address
+		for _, a := range w.senders {
+			if w.pool.shardNumber(a) != uint64(w.shard) {
+				continue
+			}
+			if senders = append(senders, a); w.rng.IntN(3) == 0 {
+				accounts = append(accounts, moved{addr: a, at: w.changed(a), read: true})
+			}
+		}
+		if err := w.pool.shards[w.shard].moveTo(w.next, accounts); err != nil {
+			panic(err) // accounts are read
+		}
+		w.model.reaches(senders)
+		for _, m := range accounts {
+			w.model.refresh(m.addr, m.at)
+		}
+		w.model.relevel(senders)
+		if w.shard++; w.shard == numShards {
+			w.pool.basis, w.next = w.next, nil
+			w.pool.promote()
+			w.model.promote()
+			return
+		}
+		if len(senders) > 0 {
+			return
+		}
 	}
 }
 
@@ -206,12 +269,18 @@ func (w *walk) stepRemove() {
 // something the pool knows, and the balance changes.
 func (w *walk) stepRefresh() {
 	a := w.senders[w.rng.IntN(len(w.senders))]
+	at := w.changed(a)
+	left, used := w.pool.refresh(a, at)
+	w.seen["starved"] += len(left) - used
+	w.model.refresh(a, at)
+}
+
+// changed gives a sender another account.
+func (w *walk) changed(a chain.Address) account {
 	at := w.head[a]
 	at.Nonce += uint64(w.rng.IntN(5))
 	at.Spendable = chain.Wei(6_000 + w.rng.IntN(40_000))
 	at.Height++
 	w.head[a] = at
-	left, used := w.pool.refresh(a, at)
-	w.seen["starved"] += len(left) - used
-	w.model.refresh(a, at)
+	return at
 }

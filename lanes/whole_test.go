@@ -131,8 +131,33 @@ func (p *bare) entry(hash chain.Hash) *entry {
 	return nil
 }
 
+// reprice changes nothing but the base fees, in all shards, and promotes.
 func (p *bare) reprice(base [chain.NumLanes]chain.FeePair) int {
-	return p.pool.reprice(base, false)
+	before := p.stats().Moved
+	next := p.basis.after(head{Height: p.basis.Height, BaseFees: base, account: p.basis.account})
+	next.count = p.basis.count
+	p.basis = next
+	for i := range p.shards {
+		p.shards[i].placed = 0
+		p.relevel(next, i)
+	}
+	return int(p.stats().Moved-before) + p.promote()
+}
+
+// relevel moves the levels of a shard to another basis.
+func (p *bare) relevel(next *basis, i int) {
+	h := &p.shards[i]
+	was := h.basis
+	h.basis = next
+	h.reprice(&was.prices)
+}
+
+// placed is how many entries placing what moved at the last head came to.
+func (p *bare) placed() (n int) {
+	for i := range p.shards {
+		n += p.shards[i].placed
+	}
+	return n
 }
 
 func (p *bare) remove(e *entry) { p.shardOf(e.tx.Sender).remove(e) }
@@ -180,7 +205,7 @@ func (p *bare) sizes() (txs, senders int) {
 func (p *bare) checkShards(t testing.TB) {
 	t.Helper()
 	var txs, bytes [chain.NumLanes]int
-	executable := 0
+	executable, barred := 0, 0
 	for i := range p.shards {
 		h := &p.shards[i]
 		listed := 0
@@ -194,10 +219,10 @@ func (p *bare) checkShards(t testing.TB) {
 					if e.seq <= last || e.mark || int(e.level) != l || h.byHash[e.tx.Hash] != e || p.shardOf(e.tx.Sender) != h || e.level < floor {
 						t.Fatalf("shard %d lane %d level %d: entry seq %d after %d, mark %v, level %d, floor %d", i, lane, l, e.seq, last, e.mark, e.level, floor)
 					}
-					if want := p.prices[lane].levelOfEntry(e); e.level != levelQueued && (want != e.level && (e.level != levelBarred || want < levelTier0 || p.targets.limits == (limits{}) && e.of.stops == 0) || !q.fifos[l].still.hold(p.prices[lane].base)) {
-						t.Fatalf("shard %d lane %d: entry at level %d belongs to %d, bounds %+v, base %+v", i, lane, l, p.prices[lane].levelOfEntry(e), q.fifos[l].still, p.prices[lane].base)
+					if want := h.basis.prices[lane].levelOfEntry(e); e.level != levelQueued && (want != e.level && (e.level != levelBarred || want < levelTier0 || p.targets.limits == (limits{}) && e.of.stops == 0) || !q.fifos[l].still.hold(h.basis.prices[lane].base)) {
+						t.Fatalf("shard %d lane %d: entry at level %d belongs to %d, bounds %+v, base %+v", i, lane, l, h.basis.prices[lane].levelOfEntry(e), q.fifos[l].still, h.basis.prices[lane].base)
 					}
-					if price := &p.prices[lane]; e.priced == price.version && e.found != price.levelOfEntry(e) {
+					if price := &h.basis.prices[lane]; e.priced == price.version && e.found != price.levelOfEntry(e) {
 						t.Fatalf("shard %d lane %d: level %d was found under prices under which it is %d", i, lane, e.found, price.levelOfEntry(e))
 					}
 					last = e.seq
@@ -205,6 +230,8 @@ func (p *bare) checkShards(t testing.TB) {
 					txs[lane]++
 					if e.level >= levelTier0 {
 						executable++
+					} else if e.level == levelBarred {
+						barred++
 					}
 					bytes[lane] += max(0, len(e.tx.Body)-p.cfg.SmallBytes)
 				}
@@ -215,7 +242,7 @@ func (p *bare) checkShards(t testing.TB) {
 				}
 			}
 		}
-		inChains := 0
+		inChains, counted := 0, 0
 		for a, s := range h.senders {
 			var sum chain.Wei
 			for k, e := range s.waiting {
@@ -237,14 +264,18 @@ func (p *bare) checkShards(t testing.TB) {
 				}
 			}
 			inChains += len(s.waiting)
+			counted += s.counted
 			if sum != s.cost || sum > s.Spendable {
 				t.Fatalf("sender %x: cost %d, sum %d, spendable %d", a[:2], s.cost, sum, s.Spendable)
 			}
 		}
 		h.checkHeavies(t)
-		if listed != len(h.byHash) || listed != inChains {
-			t.Fatalf("shard %d: %d entries in lists, %d in chains, %d by hash", i, listed, inChains, len(h.byHash))
+		if listed != len(h.byHash) || listed != inChains || counted != h.counted {
+			t.Fatalf("shard %d: %d entries in lists, %d in chains, %d by hash; %d counted, says %d", i, listed, inChains, len(h.byHash), counted, h.counted)
 		}
+	}
+	if got := p.targets.barred.Load(); int(got) != barred {
+		t.Fatalf("%d transactions are barred, says %d", barred, got)
 	}
 	if got := p.executable(); got != executable {
 		t.Fatalf("%d transactions are executable, says %d", executable, got)
