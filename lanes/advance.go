@@ -2,6 +2,7 @@ package lanes
 
 import (
 	"cmp"
+	"runtime"
 	"slices"
 
 	"github.com/cowboy-foundation/cowboy/chain"
@@ -38,15 +39,28 @@ func (s *pool) advance(head head, txs []*chain.VerifiedTx, touched []chain.Addre
 		if err := s.shards[i].moveTo(next, accounts[i]); err != nil && first == nil {
 			first = err
 		}
-		s.letOthers()
+		if i%shardsAtOnce == shardsAtOnce-1 {
+			runtime.Gosched()
+		}
+		s.letOthers(&s.shards[i])
 	}
 	s.basis = next
 	s.shards[0].counts.moved.Add(uint64(s.promote()))
 	return first
 }
 
-// letOthers is called by a head that comes in where it holds no shard.
-func (s *pool) letOthers() {
+// shardsAtOnce is after how many shards a head lets others run, whoever they are. Go would
+// have them wait ten milliseconds before it takes the core away, as long as a large block
+// takes.
+const shardsAtOnce = 8
+
+// letOthers lets those run who waited for a shard that has been given free. Unlocking wakes
+// them, but they stand behind the caller in the queue of its core then, and the other cores
+// may be busy.
+func (s *pool) letOthers(h *shard) {
+	if h.wanted.Load() > 0 {
+		runtime.Gosched()
+	}
 	if s.shake != nil {
 		s.shake()
 	}

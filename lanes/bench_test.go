@@ -186,6 +186,19 @@ func BenchmarkAdmitBesideHead(b *testing.B) {
 	})
 }
 
+// BenchmarkAdmitBesideOther is the same beside what has nothing to do with the lanes: what
+// this machine makes of the measurement.
+func BenchmarkAdmitBesideOther(b *testing.B) {
+	besideOf(b, func(*Lanes, *busySenders) func() error {
+		return func() error {
+			for began := time.Now(); time.Since(began) < 12*time.Millisecond; {
+				continue
+			}
+			return nil
+		}
+	})
+}
+
 // BenchmarkAdmitBesidePick is the same beside a pick of 15,000 on a parent two blocks of as
 // many above the pool's head.
 func BenchmarkAdmitBesidePick(b *testing.B) {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"hash/maphash"
 	"math"
+	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -126,9 +127,15 @@ func (s *pool) holdAll() {
 	}
 }
 
+// releaseAll gives them free, and lets those run who waited (see letOthers).
 func (s *pool) releaseAll() {
+	waited := false
 	for i := range s.shards {
 		s.shards[i].mu.Unlock()
+		waited = waited || s.shards[i].wanted.Load() > 0
+	}
+	if waited {
+		runtime.Gosched()
 	}
 }
 
@@ -140,7 +147,7 @@ func (s *pool) admit(offers []offer, answers []error) {
 	for i := 0; i < len(offers); {
 		h := s.shardOf(offers[i].Tx.Sender)
 		var t try
-		h.mu.Lock()
+		h.enter()
 		for {
 			if t = h.admit(&offers[i]); t.needsAll {
 				break
@@ -253,7 +260,7 @@ func (h *shard) account(addr chain.Address) (account, error) {
 		on := h.basis
 		h.mu.Unlock()
 		at, err := on.account(addr)
-		h.mu.Lock()
+		h.enter()
 		if h.basis == on {
 			if err == nil && h.senders[addr] != nil {
 				h.all.targets.mu.Lock()

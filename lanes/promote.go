@@ -26,7 +26,7 @@ func (s *pool) promote() (moved int) {
 		found = h.promotable(found)
 		s.targets.mu.Unlock()
 		h.mu.Unlock()
-		s.letOthers()
+		s.letOthers(h)
 	}
 	s.holdAll()
 	defer s.releaseAll()

@@ -29,7 +29,8 @@ const numShards = 64
 //   - no lane is above its caps.
 type shard struct {
 	mu      sync.Mutex
-	number  int // its place in the pool's
+	wanted  atomic.Int32 // how many wait for mu to admit
+	number  int          // its place in the pool's
 	all     *pool
 	basis   *basis // by which what waits here is judged
 	byHash  map[chain.Hash]*entry
@@ -41,6 +42,16 @@ type shard struct {
 	seq     uint64                   // of the operation at hand: its number and, below, its steps
 	counts  counters
 	_       [64]byte // the next shard's lock is another core's business
+}
+
+// enter takes the shard to admit something.
+func (h *shard) enter() {
+	if h.mu.TryLock() {
+		return
+	}
+	h.wanted.Add(1)
+	h.mu.Lock()
+	h.wanted.Add(-1)
 }
 
 // counters are written under mu and read by anyone.
