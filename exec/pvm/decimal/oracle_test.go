@@ -304,3 +304,33 @@ func TestBounded(t *testing.T) {
 		t.Error("costs", small, large)
 	}
 }
+
+// TestRootsOfPowersOfTen: a power of ten whose exponent a large denominator divides has an
+// exact root, which no precision tells from its neighbours.
+func TestRootsOfPowersOfTen(t *testing.T) {
+	c := DefaultContext()
+	for _, k := range []uint{1, 3, 20, 30, 31, 32, 40, 55, 59} {
+		n := new(big.Int).Lsh(big.NewInt(1), k)
+		part := new(big.Int).Exp(big.NewInt(5), new(big.Int).SetUint64(uint64(k)), nil) // 5^k·10^-k = 1/n
+		y, _ := Parse(part.String() + "e-" + strconv.Itoa(int(k)))
+		for _, e := range []int64{1, 3, -1, -7} {
+			x, _ := Parse("1e" + new(big.Int).Mul(n, big.NewInt(e)).String())
+			if !x.Exact() {
+				continue
+			}
+			want, _ := Parse("1e" + strconv.FormatInt(e, 10))
+			if got, _ := c.Pow(x, y); !equal(got, want) {
+				t.Errorf("%v ** %v = %v, want %v", x, y, got, want)
+			}
+			want, _ = Parse("1e" + strconv.FormatInt(-e, 10))
+			if got, _ := c.Pow(x, y.CopyNegate()); !equal(got, want) {
+				t.Errorf("%v ** -%v = %v, want %v", x, y, got, want)
+			}
+		}
+	}
+}
+
+func equal(x, y Decimal) bool {
+	order, ordered := Cmp(x, y)
+	return ordered && order == 0
+}

@@ -186,23 +186,23 @@ func rootOf(base Decimal, n *big.Int) (Decimal, bool) {
 	if n.Cmp(one) == 0 {
 		return base, true
 	}
-	if !n.IsInt64() || n.BitLen() > 31 {
+	if !n.IsInt64() {
 		return base, base.exp == 0 && base.coef.Cmp(one) == 0
 	}
-	k := int(n.Int64())
-	if base.exp%int64(k) != 0 {
+	k := n.Int64()
+	if base.exp%k != 0 {
 		return base, false
 	}
-	base.exp /= int64(k)
+	base.exp /= k
 	if base.coef.Cmp(one) == 0 {
 		return base, true
 	}
-	if base.coef.BitLen() <= k {
+	if int64(base.coef.BitLen()) <= k {
 		return base, false
 	}
 	// Newton from above.
-	less := big.NewInt(int64(k - 1))
-	a := new(big.Int).Lsh(one, uint((base.coef.BitLen()+k-1)/k))
+	less := big.NewInt(k - 1)
+	a := new(big.Int).Lsh(one, uint((int64(base.coef.BitLen())+k-1)/k))
 	// Paid: by Cost as Transcendental, the cube of the digits: Newton's rounds are fewer than the bits' logarithm.
 	for {
 		pow := new(big.Int).Exp(a, less, nil)
