@@ -5,9 +5,9 @@ type Work uint8
 
 // The kinds of work.
 const (
-	Linear         Work = iota // sums, comparison, rounding, text of few digits, logical operations
+	Linear         Work = iota // sums, comparison, rounding, text of few digits
 	Product                    // Mul, FMA
-	Quotient                   // Quo, QuoInt, Rem, RemNear, Sqrt, Quantize, text, Parse
+	Quotient                   // Quo, QuoInt, Rem, RemNear, Sqrt, Quantize, text, Parse, logical operations
 	Transcendental             // Exp, Ln, Log10, Pow, and PowMod
 )
 
@@ -18,7 +18,7 @@ const limbDigits = 19
 const (
 	ownWork        = 16 // of its own
 	linearFactor   = 2  // per word of operands and result
-	roundingShare  = 8  // of the products of two words, where sums are rounded
+	roundingShare  = 8  // of the products of two words, where sums and products are rounded
 	quotientFactor = 2  // per product of two such words
 	seriesFactor   = 2  // per product of three
 	modFactor      = 4  // per product of two, for a round of PowMod
@@ -60,7 +60,8 @@ func (c Context) Cost(w Work, ds ...Decimal) uint64 {
 	case Linear:
 		return ownWork + linearFactor*all + all*all/roundingShare
 	case Product:
-		return ownWork + product + linearFactor*all
+		// The product is rounded to the precision as a sum is, and has the digits of both.
+		return ownWork + product + linearFactor*all + 2*sum*sum/roundingShare
 	case Quotient:
 		return 2*ownWork + quotientFactor*all*all
 	default:

@@ -55,7 +55,7 @@ func isLogical(d Decimal) bool {
 	if d.kind != finite || d.neg || d.exp != 0 {
 		return false
 	}
-	// Paid: by Cost as Linear, which counts two cycles for 19 digits and an eighth of their square.
+	// Paid: by Cost as Quotient, twice the square of all words.
 	for _, digit := range d.coef.Append(nil, 10) {
 		if digit > '1' {
 			return false

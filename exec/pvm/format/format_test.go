@@ -27,7 +27,7 @@ func TestVectors(t *testing.T) {
 		}
 		spec, arg, _ := strings.Cut(strings.TrimSpace(left), " ")
 		want = strings.TrimSpace(want)
-		x, err := FloatOf(arg)
+		x, err := floatOf(arg)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -52,7 +52,7 @@ func TestVectors(t *testing.T) {
 		if err != nil {
 			continue
 		}
-		x, err := FloatOf(text)
+		x, err := floatOf(text)
 		if err != nil || x != math.Float64bits(want) {
 			t.Errorf("%s = %#x, %v, want %v", text, x, err, want)
 		}
@@ -76,7 +76,7 @@ func TestPublicDecimals(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got, err := FloatOf(fields[3]); err != nil || got != want {
+			if got, err := floatOf(fields[3]); err != nil || got != want {
 				t.Fatalf("%s:%d: %s = %#x, %v, want %#x", name, n+1, fields[3], got, err, want)
 			}
 			read++
@@ -220,8 +220,8 @@ func FuzzFormat(tf *testing.F) {
 		if i, err := ParseInt(spec, n); err == nil && i.Big != nil && i.Big.IsInt64() {
 			t.Errorf("%q: %v is not small", spec, i.Big)
 		}
-		if y, err := FloatOf(spec); err == nil && !softfloat.IsNaN(y) {
-			if back, err := FloatOf(softfloat.Repr(y)); err != nil || back != y {
+		if y, err := floatOf(spec); err == nil && !softfloat.IsNaN(y) {
+			if back, err := floatOf(softfloat.Repr(y)); err != nil || back != y {
 				t.Errorf("%q: %#x reads back as %#x", spec, y, back)
 			}
 		}
@@ -231,4 +231,14 @@ func FuzzFormat(tf *testing.F) {
 			}
 		}
 	})
+}
+
+func floatOf(text string) (uint64, error) {
+	n, err := ScanFloat(text)
+	return n.Value(), err
+}
+
+func floatOfBytes(text string) (uint64, error) {
+	n, err := ScanFloatBytes(text)
+	return n.Value(), err
 }

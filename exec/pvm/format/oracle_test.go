@@ -127,9 +127,9 @@ func (c request) answer() string {
 		}
 		return outcome(fmt.Appendf(nil, "%#x", shown), err)
 	case "float", "bfloat":
-		parse := FloatOf
+		parse := floatOf
 		if c.Op == "bfloat" {
-			parse = FloatOfBytes
+			parse = floatOfBytes
 		}
 		x, err := parse(format)
 		if softfloat.IsNaN(x) {

@@ -43,22 +43,22 @@ func plain(text string) string {
 // blanks is what C takes for white space.
 const blanks = " \t\n\v\f\r"
 
-// FloatOf is float(text).
-func FloatOf(text string) (uint64, error) {
-	x, ok := softfloat.Parse(plain(text))
+// ScanFloat reads the text of float(text).
+func ScanFloat(text string) (softfloat.Number, error) {
+	n, ok := softfloat.Scan(plain(text))
 	if !ok {
-		return 0, &Error{ValueError, "could not convert string to float: " + string(AppendRepr(nil, text))}
+		return n, &Error{ValueError, "could not convert string to float: " + string(AppendRepr(nil, text))}
 	}
-	return x, nil
+	return n, nil
 }
 
-// FloatOfBytes is float(bytes).
-func FloatOfBytes(text string) (uint64, error) {
-	x, ok := softfloat.Parse(text)
+// ScanFloatBytes reads the bytes of float(bytes).
+func ScanFloatBytes(text string) (softfloat.Number, error) {
+	n, ok := softfloat.Scan(text)
 	if !ok {
-		return 0, &Error{ValueError, "could not convert string to float: " + string(AppendBytesRepr(nil, text))}
+		return n, &Error{ValueError, "could not convert string to float: " + string(AppendBytesRepr(nil, text))}
 	}
-	return x, nil
+	return n, nil
 }
 
 // ParseInt is int(text, base). More digits than MaxDigits are refused, but for

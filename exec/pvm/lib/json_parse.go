@@ -163,8 +163,8 @@ func (p *jsonParser) converted(m *vm.Machine, text string, isReal bool) (vm.Valu
 			return m.Call(fn, m.NewStr(text))
 		}
 		m.ChargeEach(len(text), m.Prices().LimbWork)
-		x, _ := softfloat.Parse(text)
-		return vm.FloatBits(x), nil
+		n, _ := softfloat.Scan(text)
+		return vm.FloatBits(m.FloatOf(n)), nil
 	}
 	if fn := p.parseInt; !fn.IsNone() && !fn.Same(m.Builtin("int").Value()) {
 		return m.Call(fn, m.NewStr(text))

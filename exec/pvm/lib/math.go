@@ -298,6 +298,15 @@ func mathHypot(m *vm.Machine, a vm.Args) (vm.Value, error) {
 	if err != nil {
 		return vm.None, err
 	}
+	return hypotenuse(m, xs)
+}
+
+// hypotenuse is libm.Hypot, charged by the words that its exact sum has beyond a few: a
+// square for each of xs, and a root.
+func hypotenuse(m *vm.Machine, xs []uint64) (vm.Value, error) {
+	words := libm.Span(xs...) / 64
+	productWork(m, len(xs), words)
+	productWork(m, 4*words, words)
 	m.Charge(m.Prices().FloatFunc)
 	return vm.FloatBits(libm.Hypot(xs...)), nil
 }
@@ -324,12 +333,11 @@ func mathDist(m *vm.Machine, a vm.Args) (vm.Value, error) {
 	if err != nil {
 		return vm.None, err
 	}
-	m.Charge(m.Prices().FloatFunc)
 	// Paid: by reals, SumTerm each of both points.
 	for i := range p {
 		p[i] = softfloat.Sub(p[i], q[i])
 	}
-	return vm.FloatBits(libm.Hypot(p...)), nil
+	return hypotenuse(m, p)
 }
 
 func mathProd(m *vm.Machine, a vm.Args) (vm.Value, error) {

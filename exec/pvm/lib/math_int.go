@@ -235,6 +235,7 @@ func mathIsqrt(m *vm.Machine, a vm.Args) (vm.Value, error) {
 	if n.Sign() < 0 {
 		return vm.None, m.ValueError("isqrt() argument must be nonnegative")
 	}
-	productWork(m, limbs(n), 2*limbs(n))
+	// Newton's rounds are many where the root has few limbs.
+	productWork(m, limbs(n)+1, 2*(limbs(n)+1))
 	return m.NewInt(new(big.Int).Sqrt(n)), nil
 }

@@ -171,6 +171,18 @@ func Cbrt(x uint64) uint64 {
 	return softfloat.FromScaled(root, (exp-shift)/3, cube.Cmp(n) != 0) | x&sign
 }
 
+// Span is how many bits the exponents of xs are apart, zeros and what is not finite left
+// out: so many more, and twice as many, the sum of [Hypot] has.
+func Span(xs ...uint64) int {
+	low, high := 1<<20, -1<<20
+	for _, x := range xs {
+		if softfloat.IsFinite(x) && !softfloat.IsZero(x) {
+			low, high = min(low, exponent(x)), max(high, exponent(x))
+		}
+	}
+	return max(high-low, 0)
+}
+
 // Hypot is the square root of the sum of squares, of any number of coordinates.
 // It overflows to infinity without a verdict, as math.hypot does.
 func Hypot(xs ...uint64) uint64 {

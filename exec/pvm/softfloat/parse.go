@@ -5,37 +5,70 @@ import (
 	"math/bits"
 )
 
-// Parse reads what Python's float(text) accepts: blanks around, a sign,
+// Number is a scanned text: its value, or its digits where long division decides.
+type Number struct {
+	sign, mag uint64
+	hard      bool
+	digits    decimal
+}
+
+// Hard says that Value divides numbers of up to 2,900 bits, for a caller who charges
+// before it computes: two multiplications do not tell which of two values is nearer.
+func (n Number) Hard() bool { return n.hard }
+
+// Value is the value nearest the text.
+func (n Number) Value() uint64 {
+	if n.hard {
+		return n.sign | n.digits.divided()
+	}
+	return n.sign | n.mag
+}
+
+// Parse is the value of a text that [Scan] accepts.
+func Parse(text string) (x uint64, ok bool) {
+	n, ok := Scan(text)
+	if !ok {
+		return 0, false
+	}
+	return n.Value(), true
+}
+
+// Scan reads what Python's float(text) accepts: blanks around, a sign,
 // decimal digits with single underscores between them, a point, an exponent, or
 // inf, infinity or nan in any case. Text is ASCII: other digits and blanks are
 // the caller's to map. ok is false for anything else. Out of range is infinity
 // or zero, as in Python.
-func Parse(text string) (x uint64, ok bool) {
+func Scan(text string) (n Number, ok bool) {
 	text = trimBlanks(text)
-	var sign uint64
 	if text != "" && (text[0] == '+' || text[0] == '-') {
 		if text[0] == '-' {
-			sign = signBit
+			n.sign = signBit
 		}
 		text = text[1:]
 	}
 	if text == "" {
-		return 0, false
+		return n, false
 	}
 	if c := text[0] | 0x20; c == 'i' || c == 'n' {
 		switch {
 		case equalFold(text, "inf") || equalFold(text, "infinity"):
-			return sign | Inf, true
+			n.mag = Inf
+			return n, true
 		case equalFold(text, "nan"):
-			return NaN, true
+			return Number{mag: NaN}, true
 		}
-		return 0, false
+		return n, false
 	}
 	d, ok := scanDecimal(text)
 	if !ok {
-		return 0, false
+		return n, false
 	}
-	return sign | d.round(), true
+	mag, sure := d.multiplied()
+	if !sure {
+		n.hard, n.digits = true, d
+	}
+	n.mag = mag
+	return n, true
 }
 
 func trimBlanks(text string) string {
@@ -206,29 +239,31 @@ func clampExponent(e int64) int {
 	return int(max(min(e, 1<<30), -1<<30))
 }
 
-// round is the value nearest d.
-func (d decimal) round() uint64 {
+// multiplied is the value nearest d where that is out of range or multiplications with
+// a power of ten tell.
+func (d decimal) multiplied() (mag uint64, sure bool) {
 	if d.head == 0 {
-		return 0
+		return 0, true
 	}
 	// 10^(exp) ≤ value < 10^(exp+20)
 	if d.exp > 309 {
-		return Inf
+		return Inf, true
 	}
 	if d.exp < -345 {
-		return 0
+		return 0, true
 	}
 	x, ok := eiselLemire(d.head, d.exp)
-	if !d.rest {
-		if ok {
-			return x
-		}
-		return fromDigits(uint64Digits(d.head), d.exp)
+	if !d.rest || !ok {
+		return x, ok
 	}
-	if ok {
-		if y, ok := eiselLemire(d.head+1, d.exp); ok && y == x {
-			return x
-		}
+	y, ok := eiselLemire(d.head+1, d.exp)
+	return x, ok && y == x
+}
+
+// divided is the value nearest d by long division.
+func (d decimal) divided() uint64 {
+	if !d.rest {
+		return fromDigits(uint64Digits(d.head), d.exp)
 	}
 	return fromDigits(d.long, d.longE)
 }

@@ -88,17 +88,17 @@ func (m *Machine) makeFloat(v Value) (uint64, error) {
 	}
 	s, isStr := v.str()
 	b, isBytes := m.bytesOf(v)
-	var x uint64
+	var n softfloat.Number
 	var err error
 	switch {
 	case isStr:
 		m.ChargeEach(len(s.s), m.dyn.Char)
-		x, err = format.FloatOf(s.s)
+		n, err = format.ScanFloat(s.s)
 	case isBytes:
 		m.ChargeEach(len(b), m.dyn.Char)
-		x, err = format.FloatOfBytes(b)
+		n, err = format.ScanFloatBytes(b)
 	default:
-		x, err = m.toFloat(v)
+		x, err := m.toFloat(v)
 		if err != nil && m.isRaised(err, m.rt.classes.TypeError) && !m.classOf(v).sp(spFloat).Bound() && !m.classOf(v).sp(spIndex).Bound() {
 			return 0, m.Raise(m.rt.classes.TypeError, "float() argument must be a string or a real number, not '%s'", m.typeName(v))
 		}
@@ -107,7 +107,16 @@ func (m *Machine) makeFloat(v Value) (uint64, error) {
 	if err != nil {
 		return 0, m.formatError(err)
 	}
-	return x, nil
+	return m.FloatOf(n), nil
+}
+
+// FloatOf is the encoding of a text that was scanned and paid for by its characters: it
+// charges for a long division besides.
+func (m *Machine) FloatOf(n softfloat.Number) uint64 {
+	if n.Hard() {
+		m.Charge(m.Work().FloatDigits * m.dyn.LimbWork)
+	}
+	return n.Value()
 }
 
 // floatRound is round(x) to an int, or round(x, ndigits) to a float.
