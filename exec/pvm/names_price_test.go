@@ -99,6 +99,14 @@ func TestLongTextsArePaid(t *testing.T) {
 		{"import string\ns = '{}' * 1000\n", "list(string.Formatter().parse(s))", 1000 * (costs.Dynamic.NativeCall + 4*costs.Dynamic.Char)},
 		{"class A: pass\ndef made():\n    a = A()\n" + attributes(60) + "    return a\nL = [made() for i in range(9)]\n", "L.pop().__dict__", 60 * costs.Dynamic.DictOp},
 		{"L = ['ab'] * 1000\n", "dict(L)", 1000 * 2 * costs.Dynamic.NativeCall},
+		{"v = ''\n", "[] = v; [*a] = v", 20 + 2*costs.Dynamic.NativeCall},
+		{"v = {}\n", "[] = v; [*a] = v", 20 + 2*costs.Dynamic.NativeCall},
+		{"v, L = b'', []\n", "global L; L += v; L[:] = v", 30 + 2*costs.Dynamic.NativeCall},
+		{"v, L = {}.keys(), []\n", "global L; L += v; L[:] = v", 30 + 2*costs.Dynamic.NativeCall},
+		{"v = range(1 << 70, 1 << 70)\n", "for i in v: pass", 15 + costs.Dynamic.NativeCall},
+		{"v, w = set(), {}\n", "v | v; v & v; w | w", 30 + 3*2*costs.Dynamic.DictOp},
+		{"v = b''\n", "v + v; v + v; v + v; v + v", 36 + 4*2*costs.Dynamic.Char},
+		{"v = ()\n", "[*a] = v; [*a] = v; [*a] = v; [*a] = v", 30 + 4*2*costs.Dynamic.Element},
 	} {
 		src := "NAME = 'x' * 320000\n" + tt.setup + "def once():\n    " + tt.body + "\ndef never():\n    if NAME: return\n    " + tt.body + "\n"
 		if used := costOnce(t, rt, src, tt.body); used < tt.least {

@@ -342,6 +342,14 @@ func itemsOf(v Value) (items []Value, ok bool) {
 	return nil, false
 }
 
+// chargeIterator charges for the iterator that what is no plain list or tuple needs, also
+// an empty one: for instructions, as a native's call pays for it.
+func (m *Machine) chargeIterator(v Value) {
+	if _, plain := itemsOf(v); !plain {
+		m.Charge(m.dyn.NativeCall)
+	}
+}
+
 // Collect returns the items of any iterable in a fresh slice.
 func (m *Machine) Collect(v Value) ([]Value, error) {
 	if items, ok := itemsOf(v); ok {

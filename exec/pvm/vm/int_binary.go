@@ -129,10 +129,7 @@ func (m *Machine) intBinary(op Operator, a, b format.Int) (Value, bool, error) {
 	case OpMod:
 		r, err = m.intMod(a, b)
 	case OpFloorDiv:
-		var q *big.Int
-		if q, _, err = m.intDivMod(a, b); err == nil {
-			r = intOf(q)
-		}
+		r, err = m.intFloorDiv(a, b)
 	case OpPow:
 		r, err = m.intPow(a, b)
 	case OpLShift, OpRShift:
@@ -176,7 +173,7 @@ func (m *Machine) intMod(a, b format.Int) (Value, error) {
 	}
 	x, y := bigOf(a), bigOf(b)
 	lx, ly := limbs(x), limbs(y)
-	m.spend(int64(max(lx-ly+1, 1))*int64(ly), lx+ly)
+	m.spend(1+int64(max(lx-ly+1, 1))*int64(ly), lx+ly)
 	o := newBigInt(words(x) + 1)
 	m.quotient.QuoRem(x, y, &o.own)
 	if cap(m.quotient.Bits()) > keptLimbs {
@@ -188,6 +185,25 @@ func (m *Machine) intMod(a, b format.Int) (Value, error) {
 	return o.value(), nil
 }
 
+// intFloorDiv is the quotient of floor division.
+func (m *Machine) intFloorDiv(a, b format.Int) (Value, error) {
+	if isZero(b) {
+		return unbound, m.Raise(m.rt.classes.ZeroDivisionError, "integer division or modulo by zero")
+	}
+	x, y := bigOf(a), bigOf(b)
+	lx, ly := limbs(x), limbs(y)
+	m.spend(1+int64(max(lx-ly+1, 1))*int64(ly), lx+ly) // dividing by one word takes as long as by two
+	o := newBigInt(words(x) + 1)
+	o.own.QuoRem(x, y, &m.remainder)
+	if m.remainder.Sign() != 0 && m.remainder.Sign() != y.Sign() {
+		o.own.Sub(&o.own, big.NewInt(1))
+	}
+	if cap(m.remainder.Bits()) > keptLimbs {
+		m.remainder = big.Int{}
+	}
+	return o.value(), nil
+}
+
 // intDivMod is floor division.
 func (m *Machine) intDivMod(a, b format.Int) (q, r *big.Int, err error) {
 	if isZero(b) {
@@ -195,7 +211,7 @@ func (m *Machine) intDivMod(a, b format.Int) (q, r *big.Int, err error) {
 	}
 	x, y := bigOf(a), bigOf(b)
 	lx, ly := limbs(x), limbs(y)
-	m.spend(int64(max(lx-ly+1, 1))*int64(ly), lx+ly)
+	m.spend(1+int64(max(lx-ly+1, 1))*int64(ly), lx+ly)
 	q, r = new(big.Int).QuoRem(x, y, new(big.Int))
 	if r.Sign() != 0 && r.Sign() != y.Sign() {
 		q.Sub(q, big.NewInt(1))

@@ -136,13 +136,14 @@ func (m *Machine) formatOp(regs []Value, in code.Instr) error {
 func (m *Machine) unpack(regs []Value, in code.Instr) error {
 	v, want := regs[in.B], int(in.C)
 	m.ChargeEach(want, m.dyn.Element)
-	if items, ok := plainItems(v); ok {
+	if items, ok := itemsOf(v); ok {
 		if len(items) == want {
 			copy(regs[in.A:], items)
 			return nil
 		}
 		return m.unpackCount(len(items), want, "")
 	}
+	m.chargeIterator(v)
 	items, more, err := m.takeItems(v, want)
 	if err != nil {
 		return err
@@ -152,20 +153,6 @@ func (m *Machine) unpack(regs []Value, in code.Instr) error {
 	}
 	copy(regs[in.A:], items)
 	return nil
-}
-
-// plainItems returns the items of a tuple or list.
-func plainItems(v Value) ([]Value, bool) {
-	if v.ref.class != nil {
-		return nil, false
-	}
-	switch o := v.ref.self.(type) {
-	case *Tuple:
-		return o.items, true
-	case *List:
-		return o.items, true
-	}
-	return nil, false
 }
 
 func (m *Machine) unpackCount(got, want int, least string) error {
@@ -207,11 +194,13 @@ func (m *Machine) takeItems(v Value, want int) (items []Value, more bool, err er
 func (m *Machine) unpackEx(regs []Value, in code.Instr) error {
 	v := regs[in.B]
 	before, after := int(in.C&255), int(in.C>>8)
-	if items, ok := plainItems(v); !ok && items == nil {
+	if _, ok := itemsOf(v); !ok {
 		if c := m.classOf(v); !c.sp(spIter).Bound() && !c.sp(spGetitem).Bound() {
 			return m.Raise(m.rt.classes.TypeError, "cannot unpack non-iterable %s object", c.name)
 		}
 	}
+	m.chargeIterator(v)
+	m.ChargeEach(before+after+2, m.dyn.Element) // with a list, however few are left for it
 	items, err := m.Collect(v)
 	if err != nil {
 		return err

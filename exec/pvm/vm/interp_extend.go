@@ -7,9 +7,7 @@ func (m *Machine) extendDisplay(regs []Value, in code.Instr) error {
 	switch in.Op {
 	case code.ListExtend:
 		l := regs[in.A].ref.self.(*List)
-		if _, plain := itemsOf(regs[in.B]); !plain {
-			m.Charge(m.dyn.NativeCall) // for its iterator, which an empty one needs too
-		}
+		m.chargeIterator(regs[in.B])
 		items, err := m.Collect(regs[in.B])
 		if err != nil {
 			return m.notIterableStar(regs[in.B], err)
@@ -19,7 +17,7 @@ func (m *Machine) extendDisplay(regs []Value, in code.Instr) error {
 		return m.setAdd(regs[in.A].ref.self.(*Set), regs[in.B])
 	case code.SetUpdate:
 		s := regs[in.A].ref.self.(*Set)
-		m.Charge(m.dyn.NativeCall) // for its iterator
+		m.chargeIterator(regs[in.B])
 		return m.Each(regs[in.B], func(v Value) error {
 			m.Charge(m.dyn.DictOp)
 			return m.setAdd(s, v)

@@ -9,9 +9,9 @@ type Iterator struct {
 	how    iteration
 	done   bool
 	again  bool  // next is asked anew after an end: its sources say whether there is more
-	at     int64 // next position, or next value of a range
+	at     int64 // next position, of texts in bytes, or next value of a range
 	end    int64 // of ranges: values left; of tables: live entries at the beginning
-	unseen int64 // of dicts and sets: entries not yet given
+	unseen int64 // of dicts and sets: entries not yet given; of str: code points
 	step   int64 // of ranges; of reversed lists and tuples -1
 	items  []Value
 	list   *List
@@ -28,14 +28,17 @@ type Iterator struct {
 type iteration uint8
 
 const (
-	iterFunc   iteration = iota // calls next
-	iterList                    // list, from position at on, while there are items
-	iterTuple                   // items
-	iterBack                    // list or items from position at down
-	iterRange                   // at, at+step, ...: end of them, all in 64 bits
-	iterKeys                    // keys of table, also elements of a set
-	iterValues                  // values
-	iterItems                   // pairs
+	iterFunc      iteration = iota // calls next
+	iterList                       // list, from position at on, while there are items
+	iterTuple                      // items
+	iterBack                       // list or items from position at down
+	iterRange                      // at, at+step, ...: end of them, all in 64 bits
+	iterKeys                       // keys of table, also elements of a set
+	iterValues                     // values
+	iterItems                      // pairs
+	iterStr                        // code points of source
+	iterBytes                      // bytes of source
+	iterByteArray                  // likewise
 )
 
 // newIterator announces and returns an iterator over source.
@@ -121,6 +124,9 @@ func (m *Machine) iterNext(it *Iterator) (Value, bool, error) {
 		}
 		it.exhaust()
 		return v, false, nil
+	case iterStr, iterBytes, iterByteArray:
+		v, ok := m.textNext(it)
+		return v, ok, nil
 	default:
 		return m.tableNext(it)
 	}
@@ -218,6 +224,12 @@ func (it *Iterator) left() (int64, bool) {
 			return 0, false
 		}
 		return it.hint(), true
+	case iterStr:
+		return it.unseen, true
+	case iterBytes:
+		return int64(len(it.source.Self().(*Bytes).b)) - it.at, true
+	case iterByteArray:
+		return max(0, int64(len(it.source.Self().(*ByteArray).b))-it.at), true
 	}
 	if int64(it.table.live) != it.end {
 		return 0, true

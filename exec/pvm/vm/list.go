@@ -217,6 +217,10 @@ func (m *Machine) listSetSlice(l *List, s *Slice, x Value) error {
 
 // collectFor reads what is assigned to a slice.
 func (m *Machine) collectFor(x Value, step int64) ([]Value, error) {
+	if _, plain := itemsOf(x); plain {
+		return m.Collect(x)
+	}
+	m.chargeIterator(x)
 	if it, err := m.Iter(x); err == nil {
 		defer m.Release(m.Hold(it))
 		if it != x && x.ref.class == nil && (x.ref.kind == KindList || x.ref.kind == KindTuple) {

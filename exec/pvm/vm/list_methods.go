@@ -78,6 +78,7 @@ func (m *Machine) listIAdd(own, l, v Value) (Value, error) {
 	}
 	mark := len(m.temp)
 	m.temp = append(m.temp, own, l, v)
+	m.chargeIterator(v)
 	err := m.extendList(l.ref.self.(*List), v)
 	m.Release(mark)
 	m.Exit()

@@ -54,9 +54,10 @@ type Machine struct {
 	worn    bool               // what is kept is to be loaded anew
 	loading *loading           // while that is being done
 
-	bill     Bill     // of the call
-	profile  *Profile // nil: nobody asked
-	quotient big.Int  // room for those that nobody asks for
+	bill      Bill     // of the call
+	profile   *Profile // nil: nobody asked
+	quotient  big.Int  // room for those that nobody asks for
+	remainder big.Int  // likewise
 
 	grown      grown                    // list that grew last
 	text       strings.Builder          // room for their text

@@ -261,7 +261,8 @@ func (m *Machine) rangeSteps(source, start, step, length Value) Value {
 			return it.val()
 		}
 	}
-	left := clamped(length) // nobody takes more
+	m.Charge(m.dyn.NativeCall) // for what goes on by a function
+	left := clamped(length)    // nobody takes more
 	at := start
 	it.how = iterFunc
 	it.roots = func(visit func(Value)) { visit(at); visit(step) }

@@ -11,6 +11,7 @@ func (m *Machine) containerBinary(op Operator, a, b Value) (Value, bool, error) 
 		return m.setBinary(op, a, b)
 	case *Dict:
 		if y, ok := b.ref.self.(*Dict); ok && op == OpBitOr {
+			m.Charge(2 * m.dyn.DictOp) // for a dict, which may be empty
 			out := m.dictCopy(x)
 			return out.val(), true, m.dictAbsorb(out, y)
 		}
@@ -144,6 +145,7 @@ func (m *Machine) setBinary(op Operator, a, b Value) (Value, bool, error) {
 
 // setOperate computes a new set of x's kind.
 func (m *Machine) setOperate(op Operator, x, y *Set) (*Set, error) {
+	m.Charge(2 * m.dyn.DictOp) // for a set, which may be empty
 	out := m.setCopy(x.kind, x)
 	defer m.Release(m.Hold(out.val()))
 	switch op {

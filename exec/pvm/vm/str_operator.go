@@ -58,7 +58,7 @@ func (m *Machine) bytesAdd(a, b Value) (Value, error) {
 	if !b.isBytes() {
 		return unbound, m.Raise(m.rt.classes.TypeError, "can't concat %s to %s", m.typeName(b), m.typeName(a))
 	}
-	m.ChargeEach(a.bytesLen()+b.bytesLen(), m.dyn.Char)
+	m.ChargeEach(2+a.bytesLen()+b.bytesLen(), m.dyn.Char)
 	x, _ := m.bytesOf(a)
 	y, _ := m.bytesOf(b)
 	return m.bytesLike(a, x+y), nil
@@ -212,44 +212,49 @@ func (m *Machine) byteOf(x Value) (byte, error) {
 
 // textIter is iter(v) of str, bytes and bytearray.
 func (m *Machine) textIter(v Value) (Value, bool) {
-	it := &Iterator{roots: func(visit func(Value)) { visit(v) }}
-	at, given, b := 0, 0, &m.rt.classes
+	b := &m.rt.classes
 	switch o := v.Self().(type) {
 	case *Str:
+		it := m.newIterator(iterStr, v)
+		it.unseen = int64(o.runes)
 		if it.of = b.strIterator; o.ascii() {
 			it.of = b.asciiIterator
 		}
-		it.hint = func() int64 { return int64(int(o.runes) - given) }
-		it.next = func(m *Machine) (Value, bool, error) {
-			if at >= len(o.s) {
-				return unbound, false, nil
-			}
+		return it.val(), true
+	case *Bytes:
+		it := m.newIterator(iterBytes, v)
+		it.of = b.bytesIterator
+		return it.val(), true
+	case *ByteArray:
+		it := m.newIterator(iterByteArray, v)
+		it.of = b.byteArrayIterator
+		return it.val(), true
+	}
+	return unbound, false
+}
+
+// textNext steps an iterator over str, bytes or bytearray.
+func (m *Machine) textNext(it *Iterator) (Value, bool) {
+	at := int(it.at)
+	switch o := it.source.Self().(type) {
+	case *Str:
+		if at < len(o.s) {
 			n := runeBytes(o.s[at])
-			at += n
-			given++
-			return m.newStr(o.s[at-n : at]).val(), true, nil
+			it.at += int64(n)
+			it.unseen--
+			return m.newStr(o.s[at : at+n]).val(), true
 		}
 	case *Bytes:
-		it.of, it.hint = b.bytesIterator, func() int64 { return int64(len(o.b) - at) }
-		it.next = func(*Machine) (Value, bool, error) {
-			if at >= len(o.b) {
-				return unbound, false, nil
-			}
-			at++
-			return SmallInt(int64(o.b[at-1])), true, nil
+		if at < len(o.b) {
+			it.at++
+			return SmallInt(int64(o.b[at])), true
 		}
 	case *ByteArray:
-		it.of, it.hint = b.byteArrayIterator, func() int64 { return int64(max(0, len(o.b)-at)) }
-		it.next = func(*Machine) (Value, bool, error) {
-			if at >= len(o.b) {
-				return unbound, false, nil
-			}
-			at++
-			return SmallInt(int64(o.b[at-1])), true, nil
+		if at < len(o.b) {
+			it.at++
+			return SmallInt(int64(o.b[at])), true
 		}
-	default:
-		return unbound, false
 	}
-	m.Alloc(smallBytes)
-	return it.head(KindIterator, nil, it), true
+	it.exhaust()
+	return unbound, false
 }
