@@ -10,7 +10,7 @@ import (
 // Reasons for which an instruction to the market contradicts itself.
 var (
 	// ErrEndpoint means an endpoint that is no address of HTTPS.
-	ErrEndpoint = errors.New("endpoint does not begin with https://")
+	ErrEndpoint = errors.New("endpoint is neither empty nor begins with https://")
 	// ErrNoReveals means a submission of results without one.
 	ErrNoReveals = errors.New("no results")
 )
@@ -18,7 +18,7 @@ var (
 // MaxReveals bounds the results of one submission: a job has no more runners.
 const MaxReveals = 255
 
-// endpointScheme begins every endpoint of a runner (resolution 11.29).
+// endpointScheme begins every endpoint of a runner that has one (resolution 11.29).
 const endpointScheme = "https://"
 
 // Request is what an instruction of the market asks for: the arguments of its row in
@@ -62,7 +62,7 @@ type RunnerUpdate struct {
 func (x *RunnerUpdate) check() error { return checkEndpoint("RunnerUpdate", x.Endpoint) }
 
 func checkEndpoint(object string, endpoint *string) error {
-	if endpoint != nil && !strings.HasPrefix(*endpoint, endpointScheme) {
+	if endpoint != nil && *endpoint != "" && !strings.HasPrefix(*endpoint, endpointScheme) {
 		return &FieldError{object, "endpoint", ErrEndpoint}
 	}
 	return nil

@@ -137,9 +137,9 @@ func TestRequestsRefuse(t *testing.T) {
 	f("endpoint of 256", "runner_register", "", "", nil, register(func(x *RunnerRegister) { x.Endpoint = long }))
 	f("endpoint of 257", "runner_register", "RunnerRegister", "endpoint", cbor.ErrTooLong, register(func(x *RunnerRegister) { x.Endpoint = long + "a" }))
 	f("endpoint without TLS", "runner_register", "RunnerRegister", "endpoint", ErrEndpoint, register(func(x *RunnerRegister) { x.Endpoint = "http://a" }))
-	f("no endpoint", "runner_register", "RunnerRegister", "endpoint", ErrEndpoint, register(func(x *RunnerRegister) { x.Endpoint = "" }))
+	f("no endpoint", "runner_register", "", "", nil, register(func(x *RunnerRegister) { x.Endpoint = "" }))
 	f("no jobs at a time", "runner_register", "Capabilities", "max_concurrent_jobs", nil, register(func(x *RunnerRegister) { x.Capabilities.MaxConcurrentJobs = 0 }))
-	f("endpoint without TLS", "runner_update", "RunnerUpdate", "endpoint", ErrEndpoint, &RunnerUpdate{Endpoint: new("")})
+	f("endpoint without TLS", "runner_update", "RunnerUpdate", "endpoint", ErrEndpoint, &RunnerUpdate{Endpoint: new("http://a")})
 	f("nothing", "runner_unstake", "RunnerUnstake", "amount", nil, &RunnerUnstake{})
 	ended := *pinAttestation()
 	ended.ValidUntil = 0
@@ -162,7 +162,7 @@ func TestRequestsRefuse(t *testing.T) {
 	_, err := of["result_reveal"].read(call(OpResultReveal, hash, []byte{0x40}, sig))
 	refusedAs(t, "signature of 64 bytes", err, "ResultReveal", "runner_sig", cbor.ErrWrongLength)
 	_, err = of["result_submit"].read(call(OpResultSubmit, hash, []byte{0x81, 0x80}))
-	refusedAs(t, "an empty entry", err, "Reveal", "", cbor.ErrWrongLength)
+	refusedAs(t, "an empty entry", err, "ResultSubmit", "reveals", cbor.ErrTruncated) // no entry has so few bytes
 	_, err = of["job_submit"].read(call(OpJobSubmit, []byte{0xa0}, []byte{0xa0}))
 	refusedAs(t, "empty maps", err, "JobSpec", "job_id", cbor.ErrMissingKey)
 	_, err = of["runner_unstake"].read(call(OpRunnerUnstake, []byte{0xc2, 0x49, 1, 0, 0, 0, 0, 0, 0, 0, 0}))

@@ -11,14 +11,6 @@ import (
 	"github.com/cowboy-foundation/cowboy/exec/verdict"
 )
 
-// args are the arguments of an instruction, those that it has.
-type args struct {
-	Changes
-	amount chain.Wei
-	paused bool
-	bytes  int // that the offer takes
-}
-
 // call is an operation on the registry by a runner.
 type call struct {
 	*service.Call
@@ -28,24 +20,25 @@ type call struct {
 // Instructions returns those at [chain.AddrRunnerRegistry] (CIP-2 §4; resolutions 12.A).
 func Instructions() service.Table {
 	return service.Table{Address: chain.AddrRunnerRegistry, Instructions: []service.Instruction{
-		row(chain.OpRunnerRegister, readRegister, work{reads: 3, writes: 5}, (*call).register, service.TakesValue),
+		row(work{reads: 3, writes: 5, offer: true}, service.TakesValue, (*call).register),
 		heartbeat(),
-		row(chain.OpRunnerUpdate, readUpdate, work{reads: 3, writes: 3}, (*call).update, service.TakesValue),
-		row(chain.OpRunnerDeregister, readNothing, work{reads: 2, writes: 3},
-			func(c *call, _ *args) error { return c.book.Deregister(c.By) }, service.NoValue),
-		row(chain.OpRunnerUnstake, readAmount, work{reads: 1, writes: 2},
-			func(c *call, a *args) error { return c.book.Unstake(c.By, a.amount) }, service.NoValue),
-		row(chain.OpRunnerWithdraw, readNothing, work{reads: 2, writes: 3}, (*call).withdraw, service.NoValue),
-		row(chain.OpRunnerPause, readPaused, work{reads: 1, writes: 2},
-			func(c *call, a *args) error { return c.book.SetPaused(c.By, a.paused) }, service.NoValue),
-		row(chain.OpRunnerAttest, readAttest, work{reads: 3, writes: 3}, (*call).update, service.NoValue),
-		row(chain.OpRunnerReturn, readNothing, work{reads: 1, writes: 2},
-			func(c *call, _ *args) error { return c.book.Return(c.By) }, service.NoValue),
+		row(work{reads: 3, writes: 3, offer: true}, service.TakesValue, (*call).update),
+		row(work{reads: 2, writes: 3}, service.NoValue, func(c *call, _ *chain.RunnerDeregister) error { return c.book.Deregister(c.By) }),
+		row(work{reads: 1, writes: 2}, service.NoValue, func(c *call, q *chain.RunnerUnstake) error { return c.book.Unstake(c.By, q.Amount) }),
+		row(work{reads: 2, writes: 3}, service.NoValue, (*call).withdraw),
+		row(work{reads: 1, writes: 2}, service.NoValue, func(c *call, q *chain.RunnerPause) error { return c.book.SetPaused(c.By, q.Paused) }),
+		row(work{reads: 3, writes: 3, offer: true}, service.NoValue, func(c *call, q *chain.RunnerAttest) error {
+			return c.update(&chain.RunnerUpdate{Attestation: &q.Attestation})
+		}),
+		row(work{reads: 1, writes: 2}, service.NoValue, func(c *call, _ *chain.RunnerReturn) error { return c.book.Return(c.By) }),
 	}}
 }
 
-// work is how many rows an operation reads and writes.
-type work struct{ reads, writes chain.Cycles }
+// work is how many rows an operation reads and writes, and whether an offer is among them.
+type work struct {
+	reads, writes chain.Cycles
+	offer         bool
+}
 
 // rowBytes is what the rows of an operation have besides the bytes of an offer: a record
 // of at most 260, keys, a mark.
@@ -53,37 +46,62 @@ const rowBytes = 512
 
 // price is that of so much work on storage, and of the bytes that an offer takes: read,
 // checked, hashed and written.
-func (w work) price(p *params.Params, a *args) chain.Usage {
+func (w work) price(p *params.Params, bytes int, attested bool) chain.Usage {
 	api := &p.API
-	n := chain.Cycles(a.bytes)
+	n := chain.Cycles(bytes)
 	u := chain.Usage{Cycles: w.reads*api.StorageReadCycles + w.writes*api.StorageWriteCycles +
 		rowBytes*(api.StorageReadByteCycles+api.StorageWriteByteCycles)}
-	if n > 0 {
+	if w.offer {
 		u.Cycles += api.HashCycles + n*(api.ManifestByteCycles+api.HashByteCycles+api.StorageWriteByteCycles) +
 			chain.MaxOfferBytes*api.StorageReadByteCycles // that of before, whatever it takes
 	}
-	if a.Attestation != nil {
+	if attested {
 		u.Cycles += api.VerifySignatureCycles + api.HashCycles + n*api.HashByteCycles
 	}
 	return u
 }
 
-func row(opcode uint64, read func(*cbor.Reader, *args) error, w work, run func(*call, *args) error, value service.ValueRule) service.Instruction {
+// asked is what an instruction asks for, with the bytes that it takes.
+type asked[Q any] struct {
+	request *Q
+	bytes   int
+}
+
+// row makes a row of the table out of what is its own.
+func row[T any, Q interface {
+	*T
+	chain.Request
+}](w work, value service.ValueRule, run func(*call, Q) error) service.Instruction {
 	return service.Instruction{
-		Opcode: opcode, Value: value,
+		Opcode: Q(new(T)).Opcode(), Value: value,
 		Read: func(r *cbor.Reader) (service.Args, error) {
-			a, from := new(args), r.Offset()
-			err := read(r, a)
-			if a.holdsOffer() {
-				a.bytes = r.Offset() - from
-			}
+			a, from := asked[T]{request: new(T)}, r.Offset()
+			err := chain.ReadRequest(r, Q(a.request))
+			a.bytes = r.Offset() - from
 			return a, err
 		},
-		Price: func(p *params.Params, a service.Args) chain.Usage { return w.price(p, a.(*args)) },
-		Run: func(c *service.Call, a service.Args) ([]byte, error) {
-			return nil, run(&call{c, Book{c.State, c.Params, c.Height}}, a.(*args))
+		Price: func(p *params.Params, args service.Args) chain.Usage {
+			a := args.(asked[T])
+			return w.price(p, a.bytes, attestationOf(Q(a.request)) != nil)
+		},
+		Run: func(c *service.Call, args service.Args) ([]byte, error) {
+			return nil, run(&call{c, Book{c.State, c.Params, c.Height}}, args.(asked[T]).request)
 		},
 	}
+}
+
+// attestationOf returns the attestation that comes with an instruction, whose signature is
+// checked.
+func attestationOf(q chain.Request) *chain.RunnerAttestation {
+	switch q := q.(type) {
+	case *chain.RunnerRegister:
+		return q.Attestation
+	case *chain.RunnerUpdate:
+		return q.Attestation
+	case *chain.RunnerAttest:
+		return &q.Attestation
+	}
+	return nil
 }
 
 // heartbeat has a price of its own, which is intrinsic (resolution 11.13): it replaces a
@@ -127,15 +145,15 @@ func emit(c *service.Call, e chain.Event) error {
 	return nil
 }
 
-func (c *call) register(a *args) error {
-	o := Offer{Endpoint: *a.Endpoint, Card: *a.Card, Capabilities: *a.Capabilities, Attestation: a.Attestation}
-	if err := errors.Join(o.check(c.Params), c.attested(a)); err != nil {
+func (c *call) register(q *chain.RunnerRegister) error {
+	o := Offer{q.RateCard, q.Capabilities, q.Attestation, q.Endpoint}
+	if err := errors.Join(o.check(c.Params), c.attested(q)); err != nil {
 		return err
 	}
 	if err := funds.Credit(c.State, chain.AddrRunnerRegistry, c.Value); err != nil {
 		return err
 	}
-	r, err := c.book.Register(c.By, c.Value, *a.MaxJobValue, &o)
+	r, err := c.book.Register(c.By, c.Value, q.MaxJobValue, &o)
 	if err != nil {
 		return err
 	}
@@ -144,25 +162,25 @@ func (c *call) register(a *args) error {
 	return emit(c.Call, chain.Event{Emitter: chain.AddrRunnerRegistry, Name: EventRegistered, Data: data})
 }
 
-func (c *call) attested(a *args) error {
-	if a.Attestation == nil {
+func (c *call) attested(q chain.Request) error {
+	a := attestationOf(q)
+	if a == nil {
 		return nil
 	}
-	return checkAttestation(c.Params, c.Height, c.By, a.Attestation)
+	return checkAttestation(c.Params, c.Height, c.By, a)
 }
 
-func (c *call) update(a *args) error {
-	if err := c.attested(a); err != nil {
+func (c *call) update(q *chain.RunnerUpdate) error {
+	if err := c.attested(q); err != nil {
 		return err
 	}
 	if err := funds.Credit(c.State, chain.AddrRunnerRegistry, c.Value); err != nil {
 		return err
 	}
-	a.AddStake = c.Value
-	return c.book.Update(c.By, &a.Changes)
+	return c.book.Update(c.By, c.Value, q)
 }
 
-func (c *call) withdraw(*args) error {
+func (c *call) withdraw(*chain.RunnerWithdraw) error {
 	free, err := c.book.Withdraw(c.By)
 	if err != nil {
 		return err
@@ -171,124 +189,4 @@ func (c *call) withdraw(*args) error {
 		return err
 	}
 	return c.Run.GiveBack(c.By, free)
-}
-
-// holdsOffer reports whether there is anything of an offer.
-func (a *args) holdsOffer() bool {
-	return a.Card != nil || a.Capabilities != nil || a.Attestation != nil || a.Endpoint != nil
-}
-
-func readNothing(*cbor.Reader, *args) error { return nil }
-
-func readAmount(r *cbor.Reader, a *args) error {
-	n, err := r.Uint()
-	a.amount = chain.Wei(n)
-	return err
-}
-
-func readPaused(r *cbor.Reader, a *args) (err error) {
-	a.paused, err = r.Bool()
-	return err
-}
-
-func readAttest(r *cbor.Reader, a *args) (err error) {
-	if a.Attestation, err = readAttestation(r); err == nil && a.Attestation == nil {
-		err = argument("attestation: missing")
-	}
-	return err
-}
-
-// readRegister reads [max_job_value, rate_card, capabilities, attestation or null, endpoint].
-func readRegister(r *cbor.Reader, a *args) error {
-	value, err := r.Uint()
-	if err != nil {
-		return err
-	}
-	a.MaxJobValue = (*chain.Wei)(&value)
-	a.Card, a.Capabilities = new(chain.RateCard), new(chain.Capabilities)
-	if err := readCard(r, a.Card); err != nil {
-		return err
-	}
-	if err := readCapabilities(r, a.Capabilities); err != nil {
-		return err
-	}
-	if a.Attestation, err = readAttestation(r); err != nil {
-		return err
-	}
-	endpoint, err := r.Text(chain.MaxEndpointBytes)
-	a.Endpoint = &endpoint
-	return err
-}
-
-// readUpdate reads the same, each of which may be null: it stays then.
-func readUpdate(r *cbor.Reader, a *args) (err error) {
-	if !r.Null() {
-		value, err := r.Uint()
-		if err != nil {
-			return err
-		}
-		a.MaxJobValue = (*chain.Wei)(&value)
-	}
-	if !r.Null() {
-		a.Card = new(chain.RateCard)
-		if err := readCard(r, a.Card); err != nil {
-			return err
-		}
-	}
-	if !r.Null() {
-		a.Capabilities = new(chain.Capabilities)
-		if err := readCapabilities(r, a.Capabilities); err != nil {
-			return err
-		}
-	}
-	if a.Attestation, err = readAttestation(r); err != nil {
-		return err
-	}
-	if r.Null() {
-		return nil
-	}
-	endpoint, err := r.Text(chain.MaxEndpointBytes)
-	a.Endpoint = &endpoint
-	return err
-}
-
-// readItem reads one item of an instruction or a row and hands its bytes on.
-func readItem(r *cbor.Reader, decode func([]byte) error) error {
-	raw, err := r.Raw(cbor.Limits{Bytes: chain.MaxOfferBytes, Depth: cbor.DefaultLimits().Depth, Items: chain.MaxOfferBytes})
-	if err != nil {
-		return err
-	}
-	return decode(raw)
-}
-
-func readCard(r *cbor.Reader, into *chain.RateCard) error {
-	return readItem(r, func(raw []byte) error {
-		card, err := chain.DecodeRateCard(raw)
-		if err == nil {
-			*into = *card
-		}
-		return err
-	})
-}
-
-func readCapabilities(r *cbor.Reader, into *chain.Capabilities) error {
-	return readItem(r, func(raw []byte) error {
-		c, err := chain.DecodeCapabilities(raw)
-		if err == nil {
-			*into = *c
-		}
-		return err
-	})
-}
-
-// readAttestation reads one, or nil for null.
-func readAttestation(r *cbor.Reader) (a *chain.RunnerAttestation, err error) {
-	if r.Null() {
-		return nil, nil
-	}
-	err = readItem(r, func(raw []byte) error {
-		a, err = chain.DecodeRunnerAttestation(raw)
-		return err
-	})
-	return a, err
 }

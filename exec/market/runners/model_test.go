@@ -238,12 +238,12 @@ func changeRandomly(rng *rand.Rand, b *Book, m *model, a chain.Address, held cha
 		r.rest = paused
 		return held, got, nil
 	}
-	c := &Changes{AddStake: chain.Wei(rng.Uint64N(500))}
+	c, more := &chain.RunnerUpdate{}, chain.Wei(rng.Uint64N(500))
 	if rng.IntN(2) == 0 {
 		largest := chain.Wei(rng.Uint64N(2_500))
 		c.MaxJobValue = &largest
 	}
-	got := b.Update(a, c)
+	got := b.Update(a, more, c)
 	switch {
 	case r == nil:
 		return held, got, ErrUnknown
@@ -251,14 +251,14 @@ func changeRandomly(rng *rand.Rand, b *Book, m *model, a chain.Address, held cha
 		return held, got, ErrGone
 	case c.MaxJobValue != nil && r.moved && uint64(h-r.changed) < m.p.Runner.OfferCooldownBlocks:
 		return held, got, ErrCooldown
-	case c.MaxJobValue != nil && r.stake+c.AddStake < m.required(*c.MaxJobValue):
+	case c.MaxJobValue != nil && r.stake+more < m.required(*c.MaxJobValue):
 		return held, got, ErrStake
 	}
-	r.stake += c.AddStake
+	r.stake += more
 	if c.MaxJobValue != nil {
 		r.largest, r.changed, r.moved = *c.MaxJobValue, h, true
 	}
-	return held + c.AddStake, got, nil
+	return held + more, got, nil
 }
 
 // comparePages holds the pages to the model.

@@ -3,7 +3,6 @@ package runners
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
@@ -39,19 +38,26 @@ func (o *Offer) encode() []byte {
 // DecodeOffer reads a row under offer/. The error is [ErrRecord].
 func DecodeOffer(data []byte) (*Offer, error) {
 	r := cbor.NewReader(data)
-	o := new(Offer)
 	if r.ArrayOf(offerFields) != nil {
 		return nil, ErrRecord
 	}
-	if err := readCard(&r, &o.Card); err != nil {
+	raw := func() []byte {
+		item, _ := r.Raw(cbor.Limits{Bytes: chain.MaxOfferBytes, Depth: cbor.DefaultLimits().Depth, Items: chain.MaxOfferBytes})
+		return item // nil, which is no object, where there is none
+	}
+	card, err := chain.DecodeRateCard(raw())
+	if err != nil {
 		return nil, ErrRecord
 	}
-	if err := readCapabilities(&r, &o.Capabilities); err != nil {
+	can, err := chain.DecodeCapabilities(raw())
+	if err != nil {
 		return nil, ErrRecord
 	}
-	var err error
-	if o.Attestation, err = readAttestation(&r); err != nil {
-		return nil, ErrRecord
+	o := &Offer{Card: *card, Capabilities: *can}
+	if !r.Null() {
+		if o.Attestation, err = chain.DecodeRunnerAttestation(raw()); err != nil {
+			return nil, ErrRecord
+		}
 	}
 	if o.Endpoint, err = r.Text(chain.MaxEndpointBytes); err != nil || r.End() != nil {
 		return nil, ErrRecord
@@ -80,19 +86,19 @@ func (b *Book) putOffer(a chain.Address, r *Runner, o *Offer) {
 	}
 }
 
-// apply makes changes.
-func (o *Offer) apply(c *Changes) {
-	if c.Card != nil {
-		o.Card = *c.Card
+// apply makes the changes of an update.
+func (o *Offer) apply(q *chain.RunnerUpdate) {
+	if q.RateCard != nil {
+		o.Card = *q.RateCard
 	}
-	if c.Capabilities != nil {
-		o.Capabilities = *c.Capabilities
+	if q.Capabilities != nil {
+		o.Capabilities = *q.Capabilities
 	}
-	if c.Attestation != nil {
-		o.Attestation = c.Attestation
+	if q.Attestation != nil {
+		o.Attestation = q.Attestation
 	}
-	if c.Endpoint != nil {
-		o.Endpoint = *c.Endpoint
+	if q.Endpoint != nil {
+		o.Endpoint = *q.Endpoint
 	}
 }
 
@@ -120,14 +126,11 @@ func (o *Offer) check(p *params.Params) error {
 // checkEndpoint judges the address under which the others of a committee hand their
 // results in (resolution 11.29).
 func checkEndpoint(p *params.Runner, endpoint string) error {
-	const scheme = "https://"
-	switch {
-	case endpoint == "":
-		return nil
-	case uint64(len(endpoint)) > p.MaxEndpointBytes:
-		return argument("endpoint: %d bytes, %d are allowed", len(endpoint), p.MaxEndpointBytes)
-	case !strings.HasPrefix(endpoint, scheme), len(endpoint) == len(scheme): // Bounded: by eight bytes.
-		return argument("endpoint: want https://host, or nothing")
+	if n := uint64(len(endpoint)); n > p.MaxEndpointBytes {
+		return argument("endpoint: %d bytes, %d are allowed", n, p.MaxEndpointBytes)
+	}
+	if endpoint == "https://" {
+		return argument("endpoint: it names no host")
 	}
 	// Bounded: by MaxEndpointBytes, 256.
 	for i := range len(endpoint) {

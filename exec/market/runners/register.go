@@ -50,29 +50,15 @@ func (b *Book) join() (*Runner, error) {
 	}, nil
 }
 
-// Changes are what an update changes; what is nil stays.
-type Changes struct {
-	AddStake     chain.Wei // that the caller has credited to the registry
-	MaxJobValue  *chain.Wei
-	Card         *chain.RateCard
-	Capabilities *chain.Capabilities
-	Attestation  *chain.RunnerAttestation
-	Endpoint     *string
-}
-
-// offer reports whether prices, abilities or the largest job are among them, between two
-// changes of which a cooldown lies (resolution 12.4).
-func (c *Changes) offer() bool {
-	return c.MaxJobValue != nil || c.Card != nil || c.Capabilities != nil
-}
-
-// Update changes what a runner offers, and adds to its stake.
-func (b *Book) Update(a chain.Address, c *Changes) error {
+// Update changes what a runner offers, and adds to its stake what the caller has credited
+// to the registry. Between two changes of prices, abilities or the largest job lies a
+// cooldown (resolution 12.4).
+func (b *Book) Update(a chain.Address, more chain.Wei, q *chain.RunnerUpdate) error {
 	r, err := b.open(a)
 	if err != nil {
 		return err
 	}
-	if c.offer() {
+	if q.MaxJobValue != nil || q.RateCard != nil || q.Capabilities != nil {
 		if r.OfferChanged != 0 && b.since(r.OfferChanged) < b.Params.Runner.OfferCooldownBlocks {
 			return ErrCooldown
 		}
@@ -82,15 +68,15 @@ func (b *Book) Update(a chain.Address, c *Changes) error {
 	if err != nil {
 		return err
 	}
-	o.apply(c)
+	o.apply(q)
 	if err := o.check(b.Params); err != nil {
 		return err
 	}
-	r.Stake += c.AddStake // all stakes are within the supply
-	if c.MaxJobValue != nil {
-		r.MaxJobValue = *c.MaxJobValue
+	r.Stake += more // all stakes are within the supply
+	if q.MaxJobValue != nil {
+		r.MaxJobValue = *q.MaxJobValue
 	}
-	if need, ok := Required(&b.Params.Runner, r.MaxJobValue); c.MaxJobValue != nil && (!ok || r.Stake < need) {
+	if need, ok := Required(&b.Params.Runner, r.MaxJobValue); q.MaxJobValue != nil && (!ok || r.Stake < need) {
 		return ErrStake
 	}
 	b.putOffer(a, r, o)
