@@ -3,6 +3,7 @@ package lanes
 import (
 	"errors"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -235,5 +236,38 @@ func sendInOrder(t *testing.T, l *Lanes, first, step, senders byte, each uint64)
 				t.Errorf("sender %d sent %d, the next nonce is %d, %v", sender, next[sender], got, err)
 			}
 		}
+	}
+}
+
+// TestWhoWaitedForAShardRuns: on the only core, whoever waits for a shard to admit has it
+// when a head, or a pick, has given it free, and does not wait until that ends.
+func TestWhoWaitedForAShardRuns(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	p := newBare(validatorConfig(), 20)
+	h := &p.shards[7]
+	for name, free := range map[string]func(){
+		"a head": func() { h.mu.Unlock(); p.letOthers(h) },
+		"a pick": func() { p.releaseAll() },
+	} {
+		if name == "a head" {
+			h.mu.Lock()
+		} else {
+			p.holdAll()
+		}
+		var admitted atomic.Bool
+		var other sync.WaitGroup
+		other.Go(func() {
+			h.enter()
+			defer h.mu.Unlock()
+			admitted.Store(true)
+		})
+		for h.wanted.Load() == 0 {
+			runtime.Gosched()
+		}
+		runtime.Gosched() // it waits now
+		if free(); !admitted.Load() {
+			t.Errorf("%s has given the shard free and goes on before who waited for it", name)
+		}
+		other.Wait()
 	}
 }

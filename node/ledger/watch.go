@@ -2,7 +2,9 @@ package ledger
 
 import (
 	"context"
+	"runtime"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/cowboy-foundation/cowboy/chain"
@@ -32,6 +34,7 @@ type watch struct {
 	began     time.Time
 	most      time.Duration // for all executions together
 	overtaken func() bool   // the view that the proposal was for has ended
+	yielded   atomic.Int64  // time spent when others were last let run
 	slow      []slowTx
 }
 
@@ -55,8 +58,27 @@ func (l *Ledger) newWatch(view context.Context, parent *Executed) *watch {
 
 func (w *watch) spent() time.Duration { return w.now().Sub(w.began) }
 
-// exhausted reports whether no further transaction may be taken.
-func (w *watch) exhausted() bool { return w.spent() > w.most || w.overtaken() }
+// exhausted reports whether no further transaction may be taken. It is asked between two
+// transactions, and lets others run there now and then.
+func (w *watch) exhausted() bool {
+	spent := w.spent()
+	w.letOthers(spent)
+	return spent > w.most || w.overtaken()
+}
+
+// coreTime is for how long an execution keeps its core while others want it. Go takes a core
+// away after ten milliseconds: where commit, collector and execution have all cores for so
+// long, nobody's submission is answered meanwhile.
+const coreTime = time.Millisecond
+
+// letOthers gives the core away if the execution has had it for long.
+func (w *watch) letOthers(spent time.Duration) {
+	last := w.yielded.Load()
+	if int64(spent)-last < int64(coreTime) || !w.yielded.CompareAndSwap(last, int64(spent)) {
+		return
+	}
+	runtime.Gosched()
+}
 
 // again reports whether there is time for as much as there was until now.
 func (w *watch) again() bool { return 2*w.spent() <= w.most && !w.overtaken() }

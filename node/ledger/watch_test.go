@@ -1,7 +1,9 @@
 package ledger
 
 import (
+	"runtime"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -131,4 +133,32 @@ func TestRefill(t *testing.T) {
 		t.Errorf("%d honest transfers beside %d large limits, want nine tenths of %d", took, hostile, full)
 	}
 	f.verifiesSecond(t, first, parent, made)
+}
+
+// TestExecutionLetsOthersRun: where an execution has the only core, others run between two
+// of its transactions once it has had the core for a millisecond, and not each time.
+func TestExecutionLetsOthersRun(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	const asked = 1_000
+	var now time.Duration
+	w := &watch{
+		now:  func() time.Time { now += coreTime / 10; return time.Unix(0, 0).Add(now) },
+		most: time.Hour, began: time.Unix(0, 0), overtaken: func() bool { return false },
+	}
+	var others, ended atomic.Int64
+	var other sync.WaitGroup
+	other.Go(func() {
+		for ended.Load() == 0 {
+			others.Add(1)
+			runtime.Gosched()
+		}
+	})
+	for range asked {
+		w.exhausted()
+	}
+	ended.Store(1)
+	other.Wait()
+	if n := others.Load(); n < asked/20 || n > asked/5 {
+		t.Errorf("another goroutine ran %d times, want some %d", n, asked/10)
+	}
 }
