@@ -99,6 +99,10 @@ func (s *Source) HeaderByHeight(ctx context.Context, h chain.Height) (*rpc.Heade
 	if b != nil {
 		return &rpc.HeaderLine{Hash: b.Hash, Header: &b.Block.Header, TxCount: len(b.Block.Txs), SizeBytes: b.SizeBytes}, true, nil
 	}
+	// A head is among the recent blocks a moment after it became that: who polls asks sooner.
+	if head := s.cfg.Chain.Head(); h > 0 && head.Height() == h {
+		return &rpc.HeaderLine{Hash: head.Digest, Header: &head.Block.Header, TxCount: len(head.Block.Txs), SizeBytes: len(head.Encoded)}, true, nil
+	}
 	digest, block, size, err := s.stored(h)
 	var refusal *rpc.Refusal
 	if errors.As(err, &refusal) {

@@ -280,7 +280,7 @@ func (j *Journal) clean() {
 		return
 	}
 	now, waits := uint64(time.Now().UnixMilli()), j.waiting()
-	shares, kept, record := j.shares.again(), make([]held, 0, len(j.held)), 0
+	shares, kept, record := j.shares.again(), j.held[:0], 0 // never ahead of what is read
 	err := j.file.Prune(func(rec []byte) bool {
 		h := &j.held[record]
 		record++
