@@ -62,14 +62,15 @@ func TestVerdictsAreRecycledOnlyWhenRead(t *testing.T) {
 		all.Go(func() {
 			var into []rpc.Verdict
 			for round := range rounds {
-				if _, err := s.Submit(gone, [][]byte{[]byte("late")}, nil); err == nil {
-					t.Error("a request that was given up has verdicts")
+				// Once it is released, the answer may come before anybody sees that nobody waits.
+				late, err := s.Submit(gone, [][]byte{[]byte("late")}, nil)
+				if err == nil && (len(late) != 1 || late[0].Hash != chain.TxHash([]byte("late"))) {
+					t.Errorf("a late request has %d verdicts", len(late))
 				}
 				var bodies [][]byte
 				for i := range batch {
 					bodies = append(bodies, binary.BigEndian.AppendUint32([]byte("tx"), uint32((c*rounds+round)*batch+i)))
 				}
-				var err error
 				if into, err = s.Submit(t.Context(), bodies, into[:0]); err != nil || len(into) != batch {
 					t.Errorf("%d verdicts, %v", len(into), err)
 					return
