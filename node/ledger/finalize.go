@@ -66,7 +66,12 @@ func (l *Ledger) Finalized(ctx context.Context, f engine.Finalization) error {
 		return err
 	}
 	began := time.Now()
-	errCommit := l.cfg.Store.Commit(e.State, recordOf(e, joinCertificates(f.Certificate, f.Own)))
+	room, ok := l.records.Get().(*recordRoom)
+	if !ok {
+		room = &recordRoom{}
+	}
+	errCommit := l.cfg.Store.Commit(e.State, room.of(e, joinCertificates(f.Certificate, f.Own)))
+	l.records.Put(room)
 	if errCommit != nil {
 		errCommit = &fault{fmt.Errorf("commit block %d: %w", e.Height(), errCommit)}
 	} else if l.cfg.Committed != nil {
@@ -139,21 +144,27 @@ func (l *Ledger) endCommit(ctx context.Context, e *Executed, err error) error {
 	return nil
 }
 
-func recordOf(e *Executed, certificate []byte) store.BlockRecord {
-	rec := store.BlockRecord{
-		Height: e.Height(), Digest: e.Digest, Block: e.Encoded, Certificate: certificate,
-		Receipts:   e.receipts,
-		ReceiptIDs: make([]chain.Hash, len(e.Receipts)),
-		Senders:    make([]chain.Address, len(e.Txs)),
-	}
+// recordRoom is the memory for the lists of a record, which a later one has: the store
+// keeps none of them.
+type recordRoom struct {
+	ids     []chain.Hash
+	senders []chain.Address
+}
+
+// of returns the record of a block. It is good until the next call.
+func (r *recordRoom) of(e *Executed, certificate []byte) store.BlockRecord {
+	r.ids = slices.Grow(r.ids[:0], len(e.Receipts))
 	for i := range e.Receipts {
-		rec.ReceiptIDs[i] = e.Receipts[i].TxHash
+		r.ids = append(r.ids, e.Receipts[i].TxHash)
 	}
-	for i, tx := range e.Txs {
-		rec.Senders[i] = tx.Sender
+	r.senders = slices.Grow(r.senders[:0], len(e.Txs))
+	for _, tx := range e.Txs {
+		r.senders = append(r.senders, tx.Sender)
 	}
-	rec.Emitters = emittersOf(e.Receipts)
-	return rec
+	return store.BlockRecord{
+		Height: e.Height(), Digest: e.Digest, Block: e.Encoded, Certificate: certificate,
+		Receipts: e.receipts, ReceiptIDs: r.ids, Senders: r.senders, Emitters: emittersOf(e.Receipts),
+	}
 }
 
 // emittersOf says which receipts have events of whom.

@@ -27,6 +27,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -171,6 +172,7 @@ type Ledger struct {
 	Drift    Drift
 
 	roots      tree.ListRoots
+	records    sync.Pool              // of *recordRoom, for who commits
 	saidUnread atomic.Pointer[string] // of the last stored block that could not be read for a peer
 
 	// Owned by Run.

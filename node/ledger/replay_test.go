@@ -19,7 +19,7 @@ func (f *fixture) replayed(t *testing.T, change func(*chain.Header)) error {
 	block := *e.Block
 	change(&block.Header)
 	e.Block, e.Encoded, e.Digest = &block, block.Encode(), block.Header.Digest()
-	if err := l.cfg.Store.Commit(e.State, recordOf(&e, []byte("c"))); err != nil {
+	if err := l.cfg.Store.Commit(e.State, new(recordRoom).of(&e, []byte("c"))); err != nil {
 		t.Fatal(err)
 	}
 	sets, err := beacon.NewSets(epoch.Of(f.genesis))

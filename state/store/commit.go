@@ -20,7 +20,7 @@ import (
 // After an error, but for ErrNotNext and ErrClosed, the process has to stop.
 //
 // The block's bytes are written and synced first, while the batch is put
-// together; then the batch that points to them is.
+// together; then the batch that points to them is. Nothing of rec is kept.
 func (s *Store) Commit(v *Version, rec BlockRecord) error {
 	if _, ok := s.Genesis(); !ok {
 		return ErrNoGenesis
