@@ -22,6 +22,8 @@ func FuzzRequest(f *testing.F) {
 	f.Add("GET", "/transaction/0x00/receipt", "", []byte(nil))
 	f.Add("POST", "/submit", "", wire)
 	f.Add("POST", "/submit", "", wire[:len(wire)-1])
+	f.Add("POST", "/submit", rpc.VerdictsMedia+";q=0.5,*/*", wire)
+	f.Add("POST", "/submit", "hashes=0", wire)
 	f.Add("POST", "/submit_wait", "timeout_ms=100", wire)
 	f.Add("POST", "/faucet", "", []byte(`{"address":"0x3333333333333333333333333333333333333333"}`))
 	f.Add("POST", "/dev/advance", "", []byte(`{"blocks":3}`))
@@ -36,6 +38,7 @@ func FuzzRequest(f *testing.F) {
 		r := httptest.NewRequest("GET", "/", bytes.NewReader(body))
 		r.Method = method
 		r.URL = &url.URL{Path: path, RawQuery: query}
+		r.Header.Set("Accept", query)
 		if path == "/events" {
 			r.Header.Set("Last-Event-ID", query)
 			if r.Method = http.MethodHead; query == "" {
