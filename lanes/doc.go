@@ -138,7 +138,8 @@
 //
 // What bounds the memory? [Config]: of each lane transactions and the bytes of large bodies,
 // exactly; [Config.SmallBytes] of each body come on top, and what an entry takes. Of each
-// sender likewise, and how far a nonce may be ahead.
+// sender likewise, and how far a nonce may be ahead. [Lanes.Resize] changes how many may wait
+// in the user lane, and of a sender, while the lanes run (docs/adr/0199).
 //
 // May two nodes differ? Yes, in all of it: what waits, in which order and what is packed is
 // policy. What a block may hold is judged by fees.Validity, which admission asks too, when

@@ -12,9 +12,10 @@ import (
 // after its last use, without a list to maintain, and a lookup never writes
 // unless it saves an entry from the old generation.
 type cache struct {
-	txsMax, bytesMax int
+	bytesMax int
 
 	mu         sync.Mutex // guards everything below; held for one batch of map operations
+	txsMax     int
 	young, old map[chain.Hash]*chain.VerifiedTx
 	bytes      int // of the bodies in young
 }
@@ -51,6 +52,13 @@ func (c *cache) add(txs []*chain.VerifiedTx) {
 			c.put(tx)
 		}
 	}
+}
+
+// resize sets how many transactions a generation has at most.
+func (c *cache) resize(txsMax int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.txsMax = txsMax
 }
 
 func (c *cache) put(tx *chain.VerifiedTx) {

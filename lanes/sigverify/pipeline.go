@@ -168,6 +168,14 @@ func (w *piece) cut(n int) piece {
 	return front
 }
 
+// KnownTxBytes is about the most that one more place in the sender cache takes of the heap,
+// in both generations, beside bodies, which [Config.CacheBytes] bounds.
+const KnownTxBytes = 2 * 512
+
+// Resize sets how many transactions the sender cache remembers in each generation, at
+// least one. The cache forgets nothing because of it, and its bytes stay as configured.
+func (p *Pipeline) Resize(cacheTxs int) { p.known.resize(max(1, cacheTxs)) }
+
 // Run verifies until ctx ends, then answers what is still queued with
 // ErrStopped and returns ctx's error. The caller owns the goroutine that calls
 // Run; Run owns its workers and waits for them. It is called once.

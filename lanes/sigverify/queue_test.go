@@ -239,6 +239,38 @@ func TestCacheStaysBoundedAndKeepsWhatIsUsed(t *testing.T) {
 	}
 }
 
+// TestCacheFollowsThePool: more places are used at once, fewer from the next generation on.
+func TestCacheFollowsThePool(t *testing.T) {
+	p, err := New(small(), &taker{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := p.known
+	add := func(n int) {
+		for i := range n {
+			c.add([]*chain.VerifiedTx{{Hash: chain.Hash{byte(i), byte(i >> 8), 1}, Body: []byte{1}}})
+		}
+	}
+	p.Resize(300)
+	add(300)
+	if len(c.young) != 300 {
+		t.Errorf("%d of 300 in the young generation", len(c.young))
+	}
+	p.Resize(10)
+	if known := len(c.young) + len(c.old); known < 300 {
+		t.Errorf("%d known after a smaller size was set, want what was", known)
+	}
+	c.add([]*chain.VerifiedTx{{Hash: chain.Hash{9, 9, 9}, Body: []byte{1}}})
+	if len(c.young) != 1 || len(c.old) != 300 {
+		t.Errorf("generations of %d and %d", len(c.young), len(c.old))
+	}
+	p.Resize(0)
+	add(3)
+	if len(c.young) != 1 {
+		t.Errorf("%d in the young generation, want the one that there always is", len(c.young))
+	}
+}
+
 // FuzzSubmit feeds the pipeline any bytes, as one body and next to good ones.
 func FuzzSubmit(f *testing.F) {
 	good := signed(f, 1, 0)
