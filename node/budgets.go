@@ -18,6 +18,7 @@ type Budgets struct {
 	UnfinalBytes int // executed blocks that are not final
 	OfflineBytes int // messages for members that are not connected
 	AgainBytes   int // of blocks that members are sent again, in a second
+	PoolBytes    int // that the pool's user lane may grow to
 }
 
 // budgetBytesMax keeps a budget from being one in name only.
@@ -27,6 +28,7 @@ func (b Budgets) check() error {
 	for name, n := range map[string]int{
 		"inbox": b.InboxBytes, "blocks": b.BlockBytes, "votes": b.VoteBytes, "journal": b.JournalBytes,
 		"unfinal": b.UnfinalBytes, "offline": b.OfflineBytes, "again": b.AgainBytes,
+		"pool": b.PoolBytes,
 	} {
 		if n < 0 || n > budgetBytesMax {
 			return fmt.Errorf("budget of %s = %d bytes, want 0 for the default, or up to %d", name, n, budgetBytesMax)

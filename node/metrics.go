@@ -37,6 +37,7 @@ func (n *Node) registry() *prometheus.Registry {
 	r.MustRegister(n.mendingMetrics(counter))
 	n.ingressMetrics(counter, gauge)
 	n.submittedMetrics(counter, gauge)
+	n.depthMetrics(gauge)
 	n.consensusMetrics(counter, gauge)
 	n.rpcMetrics(counter)
 	n.clockMetrics(counter, gauge)

@@ -57,6 +57,7 @@ type Node struct {
 	ledger      *ledger.Ledger
 	lanes       *lanes.Lanes
 	sigverify   *sigverify.Pipeline
+	depth       *poolDepth
 	shards      *shards.Code // nil: too few validators for shards
 	engine      *engine.Engine
 	mesh        *mesh              // nil for a validator without others
@@ -217,6 +218,8 @@ func (n *Node) build() error {
 	if n.sigverify, err = sigverify.New(sigverify.DefaultConfig(runtime.GOMAXPROCS(0)), n.lanes); err != nil {
 		return err
 	}
+	n.depth = newPoolDepth(pool.Depth(), poolBudget(n.cfg.Budgets.PoolBytes), n.resizePool)
+	n.log.Info("the pool follows the rate of the chain", "least_txs", n.depth.floor.UserTxs, "most_txs", n.depth.most, "budget_mib", n.depth.bytes>>20)
 	if n.shards, err = shards.ForSet(n.set.Len(), &n.genesis.Params, cpu.Chosen()); err != nil {
 		return err
 	}

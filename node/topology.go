@@ -31,7 +31,7 @@ import (
 //	its calls        nothing: each waits for the       the engine; one Propose, one Finalized and a
 //	                 ledger or sigverify               few Verify at a time
 //	ledger           head, tree of executed blocks     its inbox
-//	fan-out          nothing                           finalized events
+//	fan-out          how deep the pool is              finalized events
 //	evidence         proofs of contradictions          the engine, its submitter, every minute
 //	submitter        what it submits against others,   final blocks
 //	                 and which cases are settled
@@ -207,6 +207,7 @@ type finalListener struct {
 func (n *Node) finalListeners() []finalListener {
 	return []finalListener{
 		{"lanes", n.advanceLanes},
+		{"depth of the pool", n.deepen},
 		{"readers", func(_ context.Context, e ledger.Event) error { n.answers.Finalized(e); return nil }},
 		{"log", func(_ context.Context, e ledger.Event) error { n.logBlock(e); return nil }},
 	}

@@ -186,6 +186,9 @@ func runOnce(ctx context.Context, o *options, c *contestant, dir string, rate fl
 	}
 	cfg := flood.DefaultConfig(s.host)
 	cfg.Limit, cfg.Rate, cfg.Warm, cfg.Window, cfg.PIDs = c.limit, rate, o.warm, o.window, s.processes()
+	if o.limit > 0 {
+		cfg.Limit = o.limit
+	}
 	inside := &inside{server: s, profiles: o.profiles}
 	if s.admin != "" {
 		cfg.During = inside.watch

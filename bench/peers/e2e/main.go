@@ -33,6 +33,7 @@ type options struct {
 	only     string
 	block    time.Duration
 	stock    int
+	limit    int // sent and in no block; 0 for the contestant's own
 	profiles string
 	root     string
 	out      string
@@ -70,6 +71,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	flags.StringVar(&o.only, "only", "", "contestants, by commas: "+strings.Join(names(contestants()), ", "))
 	flags.DurationVar(&o.block, "block-time", 200*time.Millisecond, "block time of ours")
 	flags.IntVar(&o.stock, "stock", 120_000, "transactions signed for each second of a run of ours")
+	flags.IntVar(&o.limit, "limit", 0, "most transactions sent and in no block; 0 for each contestant's own")
 	flags.StringVar(&o.profiles, "profile", "", "folder for profiles of ours: processor time and allocations of a part of the window")
 	flags.StringVar(&o.out, "out", filepath.Join(o.root, "bench", "out"), "folder of the JSON file; empty writes none")
 	flags.BoolVar(&o.keep, "keep", false, "keep the data folders")
