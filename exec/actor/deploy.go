@@ -244,7 +244,7 @@ func (r *Run) initialize(d *Deployment, e *Envelope, p *pvm.Program, cycles chai
 		if err := r.warnOpen(m, e.To); err != nil || d.Init == nil {
 			return nil, err
 		}
-		return sdk.DeliverInside(m, d.Init.Handler, d.Init.Payload)
+		return sdk.Entry{Handler: d.Init.Handler, Payload: d.Init.Payload, Inside: true}.Deliver(m)
 	})
 	if err != nil {
 		return v, err

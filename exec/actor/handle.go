@@ -122,12 +122,7 @@ func (r *Run) runMessage(e *Envelope, own, purse chain.Cycles) (ending, error) {
 		v.used = load + entry
 		return v, nil
 	}
-	v, err := r.execute(f, p, cycles-entry, func(m *vm.Machine) ([]byte, error) {
-		if e.From == e.To {
-			return sdk.DeliverInside(m, e.Handler, e.Payload)
-		}
-		return sdk.Deliver(m, e.Handler, e.Payload)
-	})
+	v, err := r.execute(f, p, cycles-entry, sdk.Entry{Handler: e.Handler, Payload: e.Payload, Inside: e.From == e.To}.Deliver)
 	v.used += load + entry
 	return v, err
 }

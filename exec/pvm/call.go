@@ -36,23 +36,16 @@ type Answer struct {
 	Traceback string      // of it, or its class alone
 }
 
-// Call loads the program into a clean machine and calls enter there, as [sdk.Deliver] is
-// to be called. An error is a *[vm.Abort]; the answer says of it what was used.
+// Call loads the program into a clean machine and enters it there, by [sdk.Entry.Deliver] or
+// what calls it. An error is a *[vm.Abort]; the answer says of it what was used.
 func (e *Engine) Call(c *Call, enter func(*vm.Machine) ([]byte, error)) (a Answer, err error) {
 	session := sdk.NewSession(c.Host, c.Costs, c.Limits)
 	err = e.With(session, func(m *vm.Machine) error {
 		c.Host.Attach(m)
 		m.Imports, m.Brief = c.Imports, c.Brief
 		m.LimitHeap(c.Memory)
-		res, err := m.Do(c.Cycles, func(m *vm.Machine) (vm.Value, error) {
-			m.Charge(code.Cycles(c.Program.Items) * c.Item)
-			_, err := m.LoadModule("__main__", c.Program.Code)
-			if err == nil {
-				a.Output, err = enter(m)
-			}
-			return vm.None, err
-		})
-		a.Cycles = res.Cycles
+		out, res, err := m.Serve(c.Program.Code, c.Cycles, code.Cycles(c.Program.Items)*c.Item, enter)
+		a.Output, a.Cycles = out, res.Cycles
 		if res.Raised != nil { // the machine's own until it is reused
 			a.Raised, a.Traceback = res.Raised.ClassName(), res.Traceback
 		}

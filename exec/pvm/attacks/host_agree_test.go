@@ -133,7 +133,7 @@ func (h *chainHost) deliver(handler string, payload []byte, cycles code.Cycles) 
 			if _, err := m.LoadModule("__main__", h.program.Code); err != nil || handler == "" {
 				return vm.None, err
 			}
-			answer, err = sdk.Deliver(m, handler, payload)
+			answer, err = sdk.Entry{Handler: handler, Payload: payload}.Deliver(m)
 			return vm.None, err
 		})
 		res.Output = slices.Clone(res.Output)

@@ -106,7 +106,7 @@ func (w *world) deliver(h host.Host, o *code.Object, handler string, payload []b
 		if _, err := m.LoadModule("__main__", o); err != nil {
 			return vm.None, err
 		}
-		out, err := sdk.Deliver(m, handler, payload)
+		out, err := sdk.Entry{Handler: handler, Payload: payload}.Deliver(m)
 		if err != nil {
 			return vm.None, err
 		}

@@ -84,25 +84,26 @@ func Builtins() []vm.Def {
 	return defs
 }
 
-// Deliver hands a payload to a handler of the program that the machine has
-// loaded and returns the canonical answer. It runs within Machine.Do. An error
-// is an exception of the program, such as CowboyError where the sender may not
-// call the handler.
-func Deliver(m *vm.Machine, handler string, payload []byte) ([]byte, error) {
-	if handler == ResumeHandler {
-		return deliver(m, "cowboy_sdk.continuation", "resume", payload)
-	}
-	return deliver(m, "cowboy_sdk", "_deliver", payload, m.NewStr(handler))
+// Entry is a message for a handler of the program that a machine has loaded.
+type Entry struct {
+	Handler string
+	Payload []byte
+	// Inside says that it comes from the actor itself or from the chain on its behalf, its
+	// first message and its timers: decorators do not bar the way.
+	Inside bool
 }
 
-// DeliverInside is Deliver for what comes from the actor itself or from the
-// chain on its behalf, its first message and its timers: decorators do not bar
-// the way.
-func DeliverInside(m *vm.Machine, handler string, payload []byte) ([]byte, error) {
-	if handler == ResumeHandler {
-		return deliver(m, "cowboy_sdk.continuation", "resume", payload)
+// Deliver hands the payload to the handler and returns the canonical answer. It runs within
+// Machine.Do or Machine.Serve. An error is an exception of the program, such as CowboyError
+// where the sender may not call the handler.
+func (e Entry) Deliver(m *vm.Machine) ([]byte, error) {
+	switch {
+	case e.Handler == ResumeHandler:
+		return deliver(m, "cowboy_sdk.continuation", "resume", e.Payload)
+	case e.Inside:
+		return deliver(m, "cowboy_sdk", "_deliver_inside", e.Payload, m.NewStr(e.Handler))
 	}
-	return deliver(m, "cowboy_sdk", "_deliver_inside", payload, m.NewStr(handler))
+	return deliver(m, "cowboy_sdk", "_deliver", e.Payload, m.NewStr(e.Handler))
 }
 
 // Open reports whether the loaded program has an actor without any decorator of

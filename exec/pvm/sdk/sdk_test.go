@@ -68,7 +68,7 @@ func (b *bench) call(src, handler, payload string) string {
 		if _, err := m.LoadModule("__main__", program); err != nil || handler == "" {
 			return vm.None, err
 		}
-		out, err := Deliver(m, handler, data)
+		out, err := Entry{Handler: handler, Payload: data}.Deliver(m)
 		if err != nil {
 			return vm.None, err
 		}

@@ -265,6 +265,21 @@ func (m *Machine) Execute(o *code.Object, cycles code.Cycles) (Result, error) {
 	})
 }
 
+// Serve runs the body of the main module and enters it, in one call of so many cycles, of
+// which loading takes the first. It returns what enter has answered, and what Execute
+// says of errors.
+func (m *Machine) Serve(o *code.Object, cycles, loading code.Cycles, enter func(*Machine) ([]byte, error)) (answer []byte, res Result, err error) {
+	res, err = m.guard(cycles, func() (Value, error) {
+		m.Charge(loading)
+		_, err := m.LoadModule(mainModule, o)
+		if err == nil {
+			answer, err = enter(m)
+		}
+		return None, err
+	})
+	return answer, res, err
+}
+
 // LoadModule runs a module of the program within a call and keeps it under its
 // name. Natives and functions given to Do use it.
 func (m *Machine) LoadModule(name string, o *code.Object) (*Module, error) {
