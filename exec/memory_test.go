@@ -3,6 +3,7 @@ package exec_test
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/cowboy-foundation/cowboy/chain"
@@ -12,6 +13,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/exec"
 	"github.com/cowboy-foundation/cowboy/exec/pvm"
 	"github.com/cowboy-foundation/cowboy/exec/staking"
+	"github.com/cowboy-foundation/cowboy/state"
 	"github.com/cowboy-foundation/cowboy/state/statetest"
 )
 
@@ -74,12 +76,23 @@ func (c *testChain) inputs() exec.Inputs {
 	return in
 }
 
-// try executes a block without keeping it.
+// try executes a block without keeping it, and holds it to the block without the short way
+// of payments.
 func (c *testChain) try(txs ...*chain.VerifiedTx) (exec.Result, error) {
+	c.t.Helper()
+	var view state.View = c.state
 	if c.broken != (chain.Address{}) {
-		return apply(statetest.Broken{View: c.state, At: c.broken}, c.inputs(), txs)
+		view = statetest.Broken{View: c.state, At: c.broken}
 	}
-	return apply(c.state, c.inputs(), txs)
+	r, err := apply(view, c.inputs(), txs)
+	if slices.ContainsFunc(txs, exec.IsPayment) {
+		want, errByRule := exec.ApplyByRule(view, c.inputs(), txs)
+		if (err == nil) != (errByRule == nil) || err != nil && err.Error() != errByRule.Error() {
+			c.t.Fatalf("block %d: %v, by the rule %v", c.height+1, err, errByRule)
+		}
+		sameResult(c.t, &r, &want)
+	}
+	return r, err
 }
 
 // block executes a block that must be valid, holds it to conservation of

@@ -112,7 +112,7 @@ func sameAsByRule(t *testing.T, c *testChain, txs []*chain.VerifiedTx) {
 	}
 }
 
-func sameResult(t *testing.T, got, want *exec.Result) {
+func sameResult(t testing.TB, got, want *exec.Result) {
 	t.Helper()
 	if !reflect.DeepEqual(got.Receipts, want.Receipts) || got.Used != want.Used || got.Burned != want.Burned || got.Tips != want.Tips || got.Issued != want.Issued {
 		t.Fatalf("not what the rule says: %+v, want %+v", got, want)
