@@ -105,6 +105,7 @@ func TestLongTextsArePaid(t *testing.T) {
 		{"v, L = {}.keys(), []\n", "global L; L += v; L[:] = v", 30 + 2*costs.Dynamic.NativeCall},
 		{"v = range(1 << 70, 1 << 70)\n", "for i in v: pass", 15 + costs.Dynamic.NativeCall},
 		{"v, w = set(), {}\n", "v | v; v & v; w | w", 30 + 3*2*costs.Dynamic.DictOp},
+		{"v, l = (), []\n", "v + v; v + v; l + l; l + l", 36 + 4*2*costs.Dynamic.Element},
 		{"v = b''\n", "v + v; v + v; v + v; v + v", 36 + 4*2*costs.Dynamic.Char},
 		{"v = ()\n", "[*a] = v; [*a] = v; [*a] = v; [*a] = v", 30 + 4*2*costs.Dynamic.Element},
 	} {

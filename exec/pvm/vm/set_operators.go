@@ -40,7 +40,7 @@ func (m *Machine) sequenceBinary(op Operator, a, b Value) (Value, bool, error) {
 			return unbound, true, m.concatError(a, b)
 		}
 		n := len(items) + len(more)
-		m.ChargeEach(n, m.dyn.Element)
+		m.ChargeEach(2+n, m.dyn.Element) // with the sequence, which may be empty
 		m.Alloc(n * valueBytes)
 		out := make([]Value, n)
 		copy(out[copy(out, items):], more)
