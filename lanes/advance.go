@@ -119,12 +119,18 @@ func (h *shard) moveTo(next *basis, accounts []moved) error {
 		h.all.targets.mu.Lock()
 		defer h.all.targets.mu.Unlock()
 	}
+	for lane := range h.lanes {
+		h.lanes[lane].leaveMany()
+	}
 	was := h.basis
 	h.basis, h.placed = next, 0
 	err := h.refreshAll(accounts)
 	h.reprice(&was.prices) // last, so that what leaves is not moved first
 	if next.count%numShards == uint64(h.number) {
 		h.retire()
+	}
+	for lane := range h.lanes {
+		h.lanes[lane].haveLeft()
 	}
 	return err
 }

@@ -154,9 +154,12 @@ type laneQueue struct {
 	filled uint64                   // bit i is set while fifos[i] holds anything
 	turns  [numLevels]turns         // those of each fifo that lead themselves
 	met    uint64                   // bit i is set while turns[i] holds anything
+	holed  uint64                   // bit i is set while turns[i] has holes; none between operations
 	idle   [levelTier0]atomic.Int64 // entries that are queued, underpriced, barred; read by Stats
 	heavy  heavies
 	calls  *targets // of the whole pool
+
+	manyLeave bool // in the operation at hand
 }
 
 func (q *laneQueue) insertBefore(e, at *entry, p *pricing) {

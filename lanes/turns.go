@@ -13,7 +13,7 @@ import (
 // that a pick comes to later, or behind one that no pick can take now. A pick
 // takes the first kind with the entry before it and never meets the second.
 type turns struct {
-	all  []arrival // all[gone:] are the turns
+	all  []arrival // all[gone:] are the turns, without entries where these have left in the operation at hand
 	gone int
 }
 
@@ -52,6 +52,30 @@ func (q *turns) remove(e *entry) {
 	} else {
 		q.all = slices.Delete(q.all, i, i+1)
 	}
+	q.shrink()
+}
+
+// vacate is remove that leaves a hole, for who takes many away: compact must follow. It does
+// not move those behind.
+func (q *turns) vacate(e *entry) {
+	q.all[q.indexOf(e.seq)].e = nil // a later one of the same place stands before the hole
+}
+
+// compact takes all holes away.
+func (q *turns) compact() {
+	kept := q.all[:q.gone]
+	for _, a := range q.remaining() {
+		if a.e != nil {
+			kept = append(kept, a)
+		}
+	}
+	clear(q.all[len(kept):])
+	q.all = kept
+	q.shrink()
+}
+
+// shrink gives back memory that only a crowd needed.
+func (q *turns) shrink() {
 	if n := len(q.remaining()); cap(q.all) > turnsKept && n < cap(q.all)/8 {
 		q.move(make([]arrival, 0, 2*n))
 	}
@@ -133,8 +157,30 @@ func (q *laneQueue) meet(e *entry) {
 // endTurn takes the turn of e away.
 func (q *laneQueue) endTurn(e *entry) {
 	t := &q.turns[e.level]
-	t.remove(e)
-	if len(t.remaining()) == 0 {
-		q.met &^= 1 << e.level
+	if q.manyLeave {
+		t.vacate(e)
+		q.holed |= 1 << e.level
+		return
 	}
+	t.remove(e)
+	q.unmeet(e.level)
+}
+
+// unmeet notes that a level may have no turns any more.
+func (q *laneQueue) unmeet(l level) {
+	if len(q.turns[l].remaining()) == 0 {
+		q.met &^= 1 << l
+	}
+}
+
+// leaveMany begins an operation in which many may leave.
+func (q *laneQueue) leaveMany() { q.manyLeave = true }
+
+// haveLeft ends it.
+func (q *laneQueue) haveLeft() {
+	for l, ok := lowestFrom(q.holed, levelQueued); ok; l, ok = lowestFrom(q.holed, l+1) {
+		q.turns[l].compact()
+		q.unmeet(l)
+	}
+	q.manyLeave, q.holed = false, 0
 }

@@ -50,6 +50,9 @@ func TestTurnsStayInOrder(t *testing.T) {
 					q.remove(want[i].e)
 					want = slices.Delete(want, i, i+1)
 				}
+				if rng.IntN(20) == 0 {
+					want = leaveMany(rng, &q, want)
+				}
 				if !slices.Equal(q.remaining(), want) {
 					t.Fatalf("%d turns or out of order, want %d", len(q.remaining()), len(want))
 				}
@@ -64,6 +67,28 @@ func TestTurnsStayInOrder(t *testing.T) {
 			}
 		})
 	}
+}
+
+// leaveMany takes many away in one operation, of whom some come back to their places.
+func leaveMany(rng *rand.Rand, q *turns, want []arrival) []arrival {
+	var kept []arrival
+	for _, a := range want {
+		if rng.IntN(8) > 0 {
+			kept = append(kept, a)
+			continue
+		}
+		for q.vacate(a.e); ; q.vacate(a.e) {
+			if rng.IntN(2) == 0 {
+				break
+			}
+			if q.add(a.e); rng.IntN(2) == 0 {
+				kept = append(kept, a)
+				break
+			}
+		}
+	}
+	q.compact()
+	return kept
 }
 
 // TestPickMeetsNothingInVain: chains that cannot run before what pays less, or
