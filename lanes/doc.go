@@ -10,6 +10,7 @@
 //	                  replacement, caps → fifo of (lane, level) → turns
 //	node/ledger     → Pack → candidate block, in the order of execution
 //	node/ledger     → Finalized → what the block used or left unpaid leaves
+//	lanes/sigverify → FillWaiting → of a proposed block, what waits and so was verified
 //	node/rpc        → Lookup, PendingNonce, Stats
 //
 // [Lanes] is what the node sees: it holds transactions against the chain's rules and

@@ -26,7 +26,7 @@ func DefaultConfig(cores int) Config {
 		BatchWaitMax: 200 * time.Microsecond,
 		QueueTxs:     16_384,
 		QueueBytes:   64 << 20,
-		CacheTxs:     131_072, // a full user lane: what waits there is never verified again
+		CacheTxs:     131_072, // a full user lane, which Resize follows: what waits there is found here first
 		CacheBytes:   128 << 20,
 	}
 }
