@@ -167,8 +167,8 @@ func ofMemory() []Mutant {
 		{
 			Name: "checkpoint-root-unchecked", About: "a chunk of state is kept whatever root it belongs to",
 			File:  "state/checkpoint/fetch.go",
-			Old:   "\t\tgot.Kind = AskAccounts\n\t\tout.span, err = c.Check(f.root)\n",
-			New:   "\t\tgot.Kind = AskAccounts\n\t\tout.span, _ = c.Check(f.root)\n",
+			Old:   "\t\tgot.Kind = AskAccounts\n\t\tif out.span, err = c.Check(f.root); err == nil {\n",
+			New:   "\t\tgot.Kind = AskAccounts\n\t\tif out.span, _ = c.Check(f.root); err == nil {\n",
 			Found: []Finder{tests("state/checkpoint", "TestFetchFromAllKindsOfPeers$"), tests("state/checkpoint", "Test")},
 		},
 	}
