@@ -39,7 +39,7 @@ func village(t testing.TB, dear bool) *testChain {
 	c.height = 5
 	if dear {
 		c.g.Params.State.LimitBytes = 2_048
-		c.g.Params.CyclesTarget, c.g.Params.CyclesCap = 400_000, 500_000 // two dozens of payments
+		c.g.Params.CyclesTarget, c.g.Params.CyclesCap = 150_000, 200_000 // nine payments
 	}
 	set := func(b byte, balance chain.Wei, code chain.Hash) {
 		a := state.NewAccount()
