@@ -30,7 +30,7 @@ type SenderRule uint8
 
 const (
 	SenderAnyone         SenderRule = iota
-	SenderRunner                    // a registered runner, or one that was
+	SenderRunner                    // a registered runner, as long as it is one
 	SenderAssignedRunner            // a runner assigned to the job it names
 	SenderValidator                 // a validator's reward account
 	SenderCandidate                 // who attaches at least the minimum validator stake

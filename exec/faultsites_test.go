@@ -187,7 +187,7 @@ var faultSites = []struct{ reason, sites string }{
 			exec/mailbox: Due ErrRecord, Open ErrRecord, Peek ErrRecord, Pop ErrRecord, TakeDue ErrRecord, first ErrRecord, firstDue ErrRecord
 			exec/mailbox: readItemAt ErrRecord, countHandedOut ErrRecord, takeLast ErrRecord
 			exec/entitlements: at ErrRecord, byRole ErrRecord, removeAt ErrRecord, listed ErrRecord, wayAt ErrRecord
-			exec/market/runners: AddressAt ErrRecord, Floor ErrRecord*2, fold ErrRecord*2, set ErrRecord
+			exec/market/runners: AddressAt ErrRecord, silence ErrRecord*2, set ErrRecord
 			exec/rent: pending ErrRecord
 			exec/staking: ReadConviction ErrNoConviction
 			exec/timers: DropAll ErrRecord, insert ErrRecord, load ErrRecord, loadLink ErrRecord, move ErrRecord

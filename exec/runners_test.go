@@ -2,6 +2,7 @@ package exec_test
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"testing"
 
@@ -293,5 +294,61 @@ func TestOnlyRunnersAreHeard(t *testing.T) {
 	in, tx := c.inputs(), c.runnerTx(alice, 0, heartbeatPayload())
 	if _, err := exec.Apply(noRows{c.state}, in, []*chain.VerifiedTx{tx}); !errors.Is(err, statetest.ErrRead) || errors.As(err, new(*exec.InvalidTx)) {
 		t.Errorf("an unreadable registry: %v", err)
+	}
+}
+
+// TestVotesLeaveStakesFree: a vote that takes away what an offer names shuts nobody out who
+// only adds to a stake or leaves; an update rewrites an offer at the price of its bytes, and
+// one that changes nothing of it does not pay for it.
+func TestVotesLeaveStakesFree(t *testing.T) { // resolution 12.4
+	c := marketChain(t, rich(alice))
+	card, can := offered()
+	can.Regions = []string{"eu"}
+	for n := range 250 {
+		can.HTTPDomains = append(can.HTTPDomains, fmt.Sprintf("a%03d.example", n))
+	}
+	slices.Sort(can.HTTPDomains)
+	if r := c.runnerDoes(alice, 20*chain.WeiPerCBY, registerPayload(0, card, can, nil, "https://a.example/results")); r.Code != chain.CodeOK {
+		t.Fatal(chain.CodeName(r.Code))
+	}
+	c.g.Params.Regions, c.g.Params.Runner.MaxEndpointBytes = []string{"us"}, 8
+	null := cbor.AppendNull(nil)
+	update := func(endpoint []byte) []byte {
+		b := cbor.AppendUint(cbor.AppendArray(nil, 6), chain.OpRunnerUpdate)
+		return append(append(append(append(append(b, null...), null...), null...), null...), endpoint...)
+	}
+	topUp := c.runnerDoes(alice, chain.WeiPerCBY, update(null))
+	if topUp.Code != chain.CodeOK || c.runner(alice).Stake != 21*chain.WeiPerCBY {
+		t.Errorf("adding to the stake: %s", chain.CodeName(topUp.Code))
+	}
+	c.g.Params.Runner.MaxEndpointBytes = 256
+	moved := c.runnerDoes(alice, 0, update(cbor.AppendText(nil, "https://b.example/results")))
+	if moved.Code != chain.CodeOK {
+		t.Fatalf("another endpoint: %s", chain.CodeName(moved.Code))
+	}
+	if moved.CellsUsed < topUp.CellsUsed+3_000 || moved.CyclesUsed < topUp.CyclesUsed+30_000 {
+		t.Errorf("an offer of %d bytes written again takes %d cycles and %d cells, a top-up %d and %d",
+			len(can.Encode()), moved.CyclesUsed, moved.CellsUsed, topUp.CyclesUsed, topUp.CellsUsed)
+	}
+	if moved := c.runnerDoes(alice, 0, update(cbor.AppendText(nil, "https://"))); moved.Code != chain.CodeBadArgument {
+		t.Errorf("an endpoint of nobody: %s", chain.CodeName(moved.Code))
+	}
+	if r := c.runnerDoes(alice, 0, opPayload(chain.OpRunnerDeregister)); r.Code != chain.CodeOK {
+		t.Errorf("leaving: %s", chain.CodeName(r.Code))
+	}
+}
+
+// TestStakeLeavesAFullState: whoever takes money out keeps no new row, so the price of new
+// rows does not hold it back (resolution 12.2; ADR 62).
+func TestStakeLeavesAFullState(t *testing.T) {
+	c := marketChain(t, rich(alice))
+	if r := c.runnerDoes(alice, 20*chain.WeiPerCBY, plainRegistration(0)); r.Code != chain.CodeOK {
+		t.Fatal(chain.CodeName(r.Code))
+	}
+	c.g.Params.State.LimitBytes = 1 << 10 // the state is far beyond it
+	for _, payload := range [][]byte{opPayload(chain.OpRunnerUnstake, uint64(chain.WeiPerCBY)), opPayload(chain.OpRunnerDeregister)} {
+		if r := c.runnerDoes(alice, 0, payload); r.Code != chain.CodeOK {
+			t.Errorf("payload %x: %s", payload, chain.CodeName(r.Code))
+		}
 	}
 }

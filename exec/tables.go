@@ -12,6 +12,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/exec/governance"
 	"github.com/cowboy-foundation/cowboy/exec/mailbox"
 	"github.com/cowboy-foundation/cowboy/exec/manifest"
+	"github.com/cowboy-foundation/cowboy/exec/market/runners"
 	"github.com/cowboy-foundation/cowboy/exec/pvm"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/code"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/gate"
@@ -107,6 +108,9 @@ func limits() []limit {
 		{"governance.settings", governance.MaxSettings},
 		{"governance.entry_key_bytes", governance.MaxEntryKey},
 		{"governance.entry_value_bytes", governance.MaxEntryValue},
+		{"runners.tranches", runners.MaxTranches},
+		{"runners.silent", params.SilentRunnersMax},
+		{"runners.offer_bytes", chain.MaxOfferBytes},
 		{"chain.setting_path_bytes", params.MaxSettingPath},
 		{"chain.setting_bytes", params.MaxSettingBytes},
 		{"chain.tx_bytes", chain.MaxTxBytes},

@@ -148,6 +148,9 @@ func (l *Lanes) Finalized(ctx context.Context, head FinalizedHead) error {
 	l.epoch.Store(uint64(head.Epoch))
 	l.shunned.at(head.Height)
 	err := l.pool.advance(head.inPool(m), head.Txs, head.Touched)
+	if err == nil {
+		err = l.dropLeavers(head.Txs)
+	}
 	if now := l.params.Load(); err == nil && now != l.judged {
 		l.rejudge(l.judged, now)
 		l.judged = now

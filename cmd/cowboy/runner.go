@@ -66,23 +66,31 @@ func (c *runnerRegister) Run(ctx context.Context, s *session) error {
 }
 
 type runnerUpdate struct {
-	Offer string `type:"existingfile" required:"" placeholder:"FILE" help:"The whole new offer in TOML: see runner register --help."`
+	Offer    string  `type:"existingfile" placeholder:"FILE" help:"The whole new offer in TOML: see runner register --help."`
+	Endpoint *string `placeholder:"URL" help:"Change the endpoint alone, as often as needed; an empty one takes it away."`
 	sendFlags
 }
 
 // Help teaches the command.
 func (runnerUpdate) Help() string {
-	return "Prices, abilities and the largest job change once an hour at most; jobs under way keep the prices that they began with.\n\nExample:\n\n    cowboy runner update --offer offer.toml --wait"
+	return "Prices, abilities and the largest job change once an hour at most; jobs under way keep the prices that they began with.\n\nExample:\n\n    cowboy runner update --offer offer.toml --wait\n    cowboy runner update --endpoint https://runner.example:8443/results --wait"
 }
 
 // Run changes the offer of the own account.
 func (c *runnerUpdate) Run(ctx context.Context, s *session) error {
+	null := cbor.AppendNull(nil)
+	switch {
+	case (c.Offer == "") == (c.Endpoint == nil):
+		return usagef("give --offer or --endpoint")
+	case c.Endpoint != nil:
+		return c.order(ctx, s, runnerTx(0, chain.OpRunnerUpdate, null, null, null, null, cbor.AppendText(nil, *c.Endpoint)), nil)
+	}
 	o, err := readOffer(c.Offer)
 	if err != nil {
 		return err
 	}
 	return c.order(ctx, s, runnerTx(0, chain.OpRunnerUpdate, cbor.AppendUint(nil, uint64(o.largest)),
-		o.card.Encode(), o.can.Encode(), cbor.AppendNull(nil), cbor.AppendText(nil, o.endpoint)), nil)
+		o.card.Encode(), o.can.Encode(), null, cbor.AppendText(nil, o.endpoint)), nil)
 }
 
 type runnerAttest struct {

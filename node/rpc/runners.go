@@ -8,6 +8,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/exec/market/runners"
 	"github.com/cowboy-foundation/cowboy/exec/market/selection"
+	"github.com/cowboy-foundation/cowboy/state"
 )
 
 // RunnerReply answers GET /runner/{address}. Amounts are in wei.
@@ -103,9 +104,17 @@ func (s *Server) runner(w http.ResponseWriter, r *http.Request, args []string) e
 // registry is the runner registry at the head. A runner's record and its offer are two
 // rows: where a head comes between, each is true of some moment, and no more is said.
 type registry struct {
-	storageReader
+	read     storageReader
 	height   chain.Height // at which reputations are told
 	halfLife uint64       // blocks
+	bytes    int          // that were read
+}
+
+// Storage implements runners.Reader.
+func (g *registry) Storage(addr chain.Address, key state.StorageKey) ([]byte, error) {
+	v, err := g.read(addr, key)
+	g.bytes += len(v)
+	return v, err
 }
 
 func (s *Server) registry(ctx context.Context) (*registry, error) {
@@ -116,7 +125,7 @@ func (s *Server) registry(ctx context.Context) (*registry, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &registry{s.headStorage(ctx), s.source.Height(), p.Runner.ReputationHalfLifeBlocks}, nil
+	return &registry{read: s.headStorage(ctx), height: s.source.Height(), halfLife: p.Runner.ReputationHalfLifeBlocks}, nil
 }
 
 func (g *registry) runner(addr chain.Address) (*RunnerReply, error) {
@@ -198,6 +207,10 @@ func health(r *runners.Runner) string {
 	return "Unhealthy"
 }
 
+// runnersBytes is after how many bytes of the state a list of runners ends: the client asks
+// for the rest.
+const runnersBytes = 1 << 20
+
 func (s *Server) runners(w http.ResponseWriter, r *http.Request, _ []string) error {
 	offset, limit, err := s.listed(r)
 	if err != nil {
@@ -212,7 +225,7 @@ func (s *Server) runners(w http.ResponseWriter, r *http.Request, _ []string) err
 		return err
 	}
 	reply := RunnersReply{Runners: []RunnerReply{}, TotalCount: uint64(count), Offset: offset, Limit: limit}
-	for n := offset; n < uint64(count) && n-offset < limit; n++ {
+	for n := offset; n < uint64(count) && n-offset < limit && look.bytes < runnersBytes; n++ {
 		addr, err := runners.AddressAt(look, uint32(n))
 		if err != nil {
 			return err

@@ -60,11 +60,10 @@ func (b *Book) open(a chain.Address) (*Runner, error) {
 	return r, nil
 }
 
-// put writes a record and marks its runner for the pages.
+// put writes a record, from which Fold makes the entries of the pages.
 func (b *Book) put(a chain.Address, r *Runner) {
 	r.judgeStake(&b.Params.Runner)
 	b.State.SetStorage(chain.AddrRunnerRegistry, runnerKey(a), r.encode())
-	b.State.SetStorage(chain.AddrRunnerRegistry, changedKey(r.Index), a[:])
 }
 
 // hear notes that a runner was heard in this block, and that it was not at another height.

@@ -19,7 +19,6 @@
 //	seen/address        height at which it was last heard
 //	beat/height index   nothing: who was heard at a height and not since, so that who falls
 //	                    silent is found without looking at all
-//	changed/index       address: who changed in this block; gone when it ends
 //	active/page         64 addresses in the order in which they joined (resolution 12.1)
 //	offers/page         64 hashes of offers
 //	load/page           64 of what the filters ask first: work at hand, the most that it
@@ -28,17 +27,17 @@
 //
 // # Who writes what
 //
-// Instructions write the rows of one runner and its mark under changed/, so that those of
-// two runners in one block do not conflict; the first registration also raises count. The
-// pages are copies for who reads all runners at once. [Book.Fold] alone writes them, once
-// in a block, behind all that changes a runner in it.
+// Instructions write the rows of one runner, so that those of two runners in one block do
+// not conflict; the first registration also raises count. The pages are copies for who
+// reads all runners at once. [Book.Fold] alone writes them, once in a block, behind all
+// that changes a runner in it: from the records that the block has written.
 //
 // # Invariants
 //
 //   - The balance of the registry is the sum of all stakes and of all that unbonds.
 //   - An index is given once and is its runner's for ever (resolution 12.2).
 //   - A runner that is healthy has exactly one row under beat/, at the height under seen/.
-//   - After Fold the pages say what the rows say, and changed/ is empty.
+//   - After Fold the pages say what the rows say.
 //
 // The package is pure.
 package runners

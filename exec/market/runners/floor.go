@@ -34,35 +34,57 @@ func (b *Book) Floor() ([]chain.Event, error) {
 		return nil, nil
 	}
 	least := b.Height - chain.Height(b.Params.Runner.HeartbeatTimeoutBlocks)
-	beats, err := b.State.Scan(chain.AddrRunnerRegistry, state.Span{Prefix: key(tableBeat), Entries: params.SilentRunnersMax, Bytes: 1 << 20})
-	if err != nil {
-		return nil, err
-	}
 	var events []chain.Event
+	span := state.Span{Prefix: key(tableBeat)}
 	// Bounded: by params.SilentRunnersMax, 512.
-	for i := range beats {
-		h, index, ok := splitBeat(beats[i].Key)
-		if !ok {
-			return nil, ErrRecord
+	for len(events) < params.SilentRunnersMax {
+		span.Entries, span.Bytes = floorStep, 1<<20
+		beats, err := b.State.Scan(chain.AddrRunnerRegistry, span)
+		if err != nil {
+			return nil, err
 		}
-		if h >= least {
+		// Bounded: by floorStep, 16.
+		for i := range beats {
+			a, silent, err := b.silence(&beats[i], least)
+			if err != nil || !silent {
+				return events, err
+			}
+			events = append(events, healthEvent(a, false))
+			span.From = beats[i].Key.Next()
+		}
+		if len(beats) < floorStep {
 			break
 		}
-		a, err := AddressAt(b.State, index)
-		if err != nil {
-			return nil, err
-		}
-		r, err := Read(b.State, a)
-		if err != nil {
-			return nil, err
-		}
-		if r == nil || r.Index != index || !r.Has(selection.Healthy) {
-			return nil, ErrRecord
-		}
-		r.set(selection.Healthy, false)
-		b.put(a, r)
-		b.State.SetStorage(chain.AddrRunnerRegistry, beats[i].Key, nil)
-		events = append(events, healthEvent(a, false))
 	}
 	return events, nil
+}
+
+// floorStep is how many rows Floor reads at a time, most of which are of who was heard
+// lately in a block like any other.
+const floorStep = 16
+
+// silence makes the runner of a row under beat/ unhealthy, unless it was heard at a height
+// from which on that counts.
+func (b *Book) silence(beat *state.Entry, least chain.Height) (a chain.Address, silent bool, err error) {
+	h, index, ok := splitBeat(beat.Key)
+	if !ok {
+		return a, false, ErrRecord
+	}
+	if h >= least {
+		return a, false, nil
+	}
+	if a, err = AddressAt(b.State, index); err != nil {
+		return a, false, err
+	}
+	r, err := Read(b.State, a)
+	if err != nil {
+		return a, false, err
+	}
+	if r == nil || r.Index != index || !r.Has(selection.Healthy) {
+		return a, false, ErrRecord
+	}
+	r.set(selection.Healthy, false)
+	b.put(a, r)
+	b.State.SetStorage(chain.AddrRunnerRegistry, beat.Key, nil)
+	return a, true, nil
 }

@@ -41,19 +41,27 @@ type work struct {
 }
 
 // rowBytes is what the rows of an operation have besides the bytes of an offer: a record
-// of at most 260, keys, a mark.
+// of at most 260, and keys.
 const rowBytes = 512
 
-// price is that of so much work on storage, and of the bytes that an offer takes: read,
-// checked, hashed and written.
+// trancheCells are what an instruction costs that makes no row: its record grows by a
+// tranche at most. No other price is put on it, or a state that is full would keep stakes
+// from leaving.
+const trancheCells = 32
+
+// price is that of so much work on storage, and of reading and checking the bytes of an
+// offer. The row that is written costs extra ([call.payRow]).
 func (w work) price(p *params.Params, bytes int, attested bool) chain.Usage {
 	api := &p.API
 	n := chain.Cycles(bytes)
 	u := chain.Usage{Cycles: w.reads*api.StorageReadCycles + w.writes*api.StorageWriteCycles +
 		rowBytes*(api.StorageReadByteCycles+api.StorageWriteByteCycles)}
 	if w.offer {
-		u.Cycles += api.HashCycles + n*(api.ManifestByteCycles+api.HashByteCycles+api.StorageWriteByteCycles) +
-			chain.MaxOfferBytes*api.StorageReadByteCycles // that of before, whatever it takes
+		u.Cycles += n*api.ManifestByteCycles +
+			chain.MaxOfferBytes*(api.StorageReadByteCycles+api.HashByteCycles) // that of before, and whether it changes
+	}
+	if !w.offer {
+		u.Cells = trancheCells
 	}
 	if attested {
 		u.Cycles += api.VerifySignatureCycles + api.HashCycles + n*api.HashByteCycles
@@ -73,7 +81,7 @@ func row[T any, Q interface {
 	chain.Request
 }](w work, value service.ValueRule, run func(*call, Q) error) service.Instruction {
 	return service.Instruction{
-		Opcode: Q(new(T)).Opcode(), Value: value,
+		Opcode: Q(new(T)).Opcode(), Value: value, OwnGrowth: !w.offer,
 		Read: func(r *cbor.Reader) (service.Args, error) {
 			a, from := asked[T]{request: new(T)}, r.Offset()
 			err := chain.ReadRequest(r, Q(a.request))
@@ -147,19 +155,29 @@ func emit(c *service.Call, e chain.Event) error {
 
 func (c *call) register(q *chain.RunnerRegister) error {
 	o := Offer{q.RateCard, q.Capabilities, q.Attestation, q.Endpoint}
-	if err := errors.Join(o.check(c.Params), c.attested(q)); err != nil {
+	all := &chain.RunnerUpdate{Capabilities: &o.Capabilities, Endpoint: &o.Endpoint}
+	if err := errors.Join(o.checkChanged(c.Params, all), c.attested(q)); err != nil {
 		return err
 	}
 	if err := funds.Credit(c.State, chain.AddrRunnerRegistry, c.Value); err != nil {
 		return err
 	}
-	r, err := c.book.Register(c.By, c.Value, q.MaxJobValue, &o)
+	r, err := c.book.Register(c.By, c.Value, q.MaxJobValue, &o, c.payRow)
 	if err != nil {
 		return err
 	}
 	data := cbor.AppendBytes(cbor.AppendArray(nil, 3), c.By[:])
 	data = cbor.AppendUint(cbor.AppendUint(data, uint64(r.Index)), uint64(r.Stake))
 	return emit(c.Call, chain.Event{Emitter: chain.AddrRunnerRegistry, Name: EventRegistered, Data: data})
+}
+
+// payRow charges for writing the row of an offer.
+func (c *call) payRow(bytes, overwritten int) error {
+	api := &c.Params.API
+	return c.Run.Take(chain.Usage{
+		Cycles: api.HashCycles + chain.Cycles(bytes)*(api.HashByteCycles+api.StorageWriteByteCycles),
+		Cells:  chain.Cells(overwritten) * api.StorageWriteByteCells,
+	})
 }
 
 func (c *call) attested(q chain.Request) error {
@@ -177,7 +195,7 @@ func (c *call) update(q *chain.RunnerUpdate) error {
 	if err := funds.Credit(c.State, chain.AddrRunnerRegistry, c.Value); err != nil {
 		return err
 	}
-	return c.book.Update(c.By, c.Value, q)
+	return c.book.Update(c.By, c.Value, q, c.payRow)
 }
 
 func (c *call) withdraw(*chain.RunnerWithdraw) error {

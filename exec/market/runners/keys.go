@@ -15,8 +15,8 @@ const (
 )
 
 const (
-	tableChanged = "changed/"
-	tableBeat    = "beat/"
+	tableRunner = "runner/"
+	tableBeat   = "beat/"
 )
 
 func key(table string, parts ...[]byte) state.StorageKey {
@@ -32,10 +32,9 @@ func be4(n uint32) []byte       { return binary.BigEndian.AppendUint32(nil, n) }
 func be8(h chain.Height) []byte { return binary.BigEndian.AppendUint64(nil, uint64(h)) }
 
 func countKey() state.StorageKey                 { return key("count") }
-func runnerKey(a chain.Address) state.StorageKey { return key("runner/", a[:]) }
+func runnerKey(a chain.Address) state.StorageKey { return key(tableRunner, a[:]) }
 func offerKey(a chain.Address) state.StorageKey  { return key("offer/", a[:]) }
 func seenKey(a chain.Address) state.StorageKey   { return roles.RunnerKey(a) }
-func changedKey(index uint32) state.StorageKey   { return key(tableChanged, be4(index)) }
 func activeKey(page uint32) state.StorageKey     { return key("active/", be4(page)) }
 func offersKey(page uint32) state.StorageKey     { return key("offers/", be4(page)) }
 func loadKey(page uint32) state.StorageKey       { return key("load/", be4(page)) }
@@ -55,11 +54,11 @@ func splitBeat(k state.StorageKey) (h chain.Height, index uint32, ok bool) {
 	return chain.Height(binary.BigEndian.Uint64(rest)), binary.BigEndian.Uint32(rest[8:]), true
 }
 
-// splitChanged reads the index back out of a key under changed/.
-func splitChanged(k state.StorageKey) (index uint32, ok bool) {
-	const head = 1 + len(tableChanged)
-	if len(k) != head+4 {
-		return 0, false
+// splitRunner reads the address back out of a key under runner/; false for another key.
+func splitRunner(k state.StorageKey) (a chain.Address, ok bool) {
+	const head = 1 + len(tableRunner)
+	if len(k) != head+len(a) || k[0] != state.VMNamespaceSystem || k[1:head] != tableRunner {
+		return a, false
 	}
-	return binary.BigEndian.Uint32([]byte(k[head:])), true
+	return chain.Address([]byte(k[head:])), true
 }

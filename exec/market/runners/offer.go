@@ -74,16 +74,30 @@ func ReadOffer(view Reader, a chain.Address) (*Offer, error) {
 	return DecodeOffer(b)
 }
 
-// putOffer writes an offer and what of it stands in the record, which the caller writes.
-func (b *Book) putOffer(a chain.Address, r *Runner, o *Offer) {
+// putOffer writes an offer that is another than the one before, and what of it stands in
+// the record, which the caller writes. It pays for the row first: for its bytes, and for
+// those of them that the state had before, which growth does not count.
+func (b *Book) putOffer(a chain.Address, r *Runner, o *Offer, pay func(bytes, overwritten int) error) error {
 	row := o.encode()
+	hash := chain.Hash(keccak.Sum256(row))
+	if hash == r.Offer {
+		return nil
+	}
+	was, err := b.State.Storage(chain.AddrRunnerRegistry, offerKey(a))
+	if err != nil {
+		return err
+	}
+	if err := pay(len(row), min(len(was), len(row))); err != nil {
+		return err
+	}
 	b.State.SetStorage(chain.AddrRunnerRegistry, offerKey(a), row)
-	r.Offer = keccak.Sum256(row)
+	r.Offer = hash
 	r.Limit, r.Kinds = o.Capabilities.MaxConcurrentJobs, 0
 	// Bounded: by the kinds of jobs, six.
 	for _, k := range o.Capabilities.JobTypes {
 		r.Kinds |= 1 << k
 	}
+	return nil
 }
 
 // apply makes the changes of an update.
@@ -102,23 +116,36 @@ func (o *Offer) apply(q *chain.RunnerUpdate) {
 	}
 }
 
-// check judges what the forms leave open: names of the genesis, the endpoint, and the
-// bytes of all together. The error is a verdict.
-func (o *Offer) check(p *params.Params) error {
-	if t := o.Capabilities.TEESupport; t != nil && !slices.Contains(p.TEETypes, *t) { // Bounded: by the types of the genesis.
-		return argument("capabilities.tee_support: the chain knows no enclave %q", *t)
-	}
-	// Bounded: by chain.MaxOfferRegions, 16.
-	for _, region := range o.Capabilities.Regions {
-		if !slices.Contains(p.Regions, region) { // Bounded: by the regions of the genesis.
-			return argument("capabilities.regions: the chain knows no region %q", region)
+// checkChanged judges what the forms leave open of what an update changes, and the bytes
+// of all together: a vote that takes a name away must not shut out who only adds to its
+// stake. The error is a verdict.
+func (o *Offer) checkChanged(p *params.Params, q *chain.RunnerUpdate) error {
+	if q.Capabilities != nil {
+		if err := checkNames(p, q.Capabilities); err != nil {
+			return err
 		}
 	}
-	if err := checkEndpoint(&p.Runner, o.Endpoint); err != nil {
-		return err
+	if q.Endpoint != nil {
+		if err := checkEndpoint(&p.Runner, *q.Endpoint); err != nil {
+			return err
+		}
 	}
 	if n := len(o.encode()); n > chain.MaxOfferBytes {
 		return argument("an offer of %d bytes, %d are allowed", n, chain.MaxOfferBytes)
+	}
+	return nil
+}
+
+// checkNames judges names that the chain has to know.
+func checkNames(p *params.Params, c *chain.Capabilities) error {
+	if t := c.TEESupport; t != nil && !slices.Contains(p.TEETypes, *t) { // Bounded: by the types of the genesis.
+		return argument("capabilities.tee_support: the chain knows no enclave %q", *t)
+	}
+	// Bounded: by chain.MaxOfferRegions, 16.
+	for _, region := range c.Regions {
+		if !slices.Contains(p.Regions, region) { // Bounded: by the regions of the genesis.
+			return argument("capabilities.regions: the chain knows no region %q", region)
+		}
 	}
 	return nil
 }

@@ -1,7 +1,9 @@
 package runners
 
 import (
+	"cmp"
 	"encoding/binary"
+	"slices"
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/exec/market/selection"
@@ -82,27 +84,24 @@ func (p *page) set(n uint32, entry []byte) error {
 // sheets are the pages that Fold is at.
 type sheets struct{ active, offers, load, standing page }
 
-// Fold brings the pages up to what the rows of this block's changes say. It comes behind
-// all that changes a runner in the block. The error is a fault.
+// changed is a runner whose record was written in the block.
+type changed struct {
+	addr chain.Address
+	*Runner
+}
+
+// Fold brings the pages up to what the records say that the block has written. It comes
+// behind all that changes a runner in the block. The error is a fault.
 func (b *Book) Fold() error {
+	all, err := b.changed()
+	if err != nil {
+		return err
+	}
 	var s sheets
-	span := state.Span{Prefix: key(tableChanged), Entries: foldStep, Bytes: 1 << 20}
 	// Bounded: by the runners that the block has changed, whose transactions or passes paid.
-	for {
-		marks, err := b.State.Scan(chain.AddrRunnerRegistry, span)
-		if err != nil {
+	for i := range all {
+		if err := b.fold(&s, &all[i]); err != nil {
 			return err
-		}
-		// Bounded: by foldStep.
-		for i := range marks {
-			if err := b.fold(&s, &marks[i]); err != nil {
-				return err
-			}
-			b.State.SetStorage(chain.AddrRunnerRegistry, marks[i].Key, nil)
-			span.From = marks[i].Key.Next()
-		}
-		if len(marks) < foldStep {
-			break
 		}
 	}
 	// Bounded: by four pages.
@@ -112,25 +111,34 @@ func (b *Book) Fold() error {
 	return nil
 }
 
-// foldStep is how many marks a scan returns at a time.
-const foldStep = 256
+// changed returns the runners whose records the block has written, by their indices.
+func (b *Book) changed() ([]changed, error) {
+	written, _ := b.State.Delta().Change(chain.AddrRunnerRegistry)
+	var all []changed
+	// Paid: by the cells of the rows that the block has written, once.
+	for i := range written.Storage {
+		a, ok := splitRunner(written.Storage[i].Key)
+		if !ok {
+			continue
+		}
+		r, err := Read(b.State, a)
+		if err != nil {
+			return nil, err
+		}
+		if r != nil { // nil: written and undone
+			all = append(all, changed{a, r})
+		}
+	}
+	// Bounded: by the runners that the block has changed.
+	slices.SortFunc(all, func(a, b changed) int { return cmp.Compare(a.Index, b.Index) })
+	return all, nil
+}
 
 // fold writes one runner's entries.
-func (b *Book) fold(s *sheets, mark *state.Entry) error {
-	index, ok := splitChanged(mark.Key)
-	if !ok || len(mark.Value) != activeBytes {
-		return ErrRecord
-	}
-	a := chain.Address(mark.Value)
-	r, err := Read(b.State, a)
-	if err != nil {
-		return err
-	}
-	if r == nil || r.Index != index {
-		return ErrRecord
-	}
+func (b *Book) fold(s *sheets, c *changed) error {
+	r := c.Runner
 	load := Load{Active: r.Active, Cap: r.Cap(&b.Params.Runner), Flags: r.Flags, Kinds: r.Kinds}
-	n, at := index/listPage, index%listPage
+	n, at := r.Index/listPage, r.Index%listPage
 	// Bounded: by four pages.
 	for _, e := range []struct {
 		page  *page
@@ -138,10 +146,10 @@ func (b *Book) fold(s *sheets, mark *state.Entry) error {
 		at    uint32
 		entry []byte
 	}{
-		{&s.active, activeKey(n), at, a[:]},
+		{&s.active, activeKey(n), at, c.addr[:]},
 		{&s.offers, offersKey(n), at, r.Offer[:]},
 		{&s.load, loadKey(n), at, load.appendTo(nil)},
-		{&s.standing, standingKey(index / standingPage), index % standingPage, standingOf(r)},
+		{&s.standing, standingKey(r.Index / standingPage), r.Index % standingPage, standingOf(r)},
 	} {
 		if err := e.page.open(b.State, e.key, len(e.entry)); err != nil {
 			return err

@@ -7,9 +7,9 @@ import (
 )
 
 // Register makes a registered runner of an address, whose stake the caller has credited to
-// the registry. One that has deregistered takes up its old index, reputation, counters and
+// the registry; pay is called for the offer's row. One that has deregistered takes up its old index, reputation, counters and
 // what still unbonds (resolution 12.82). It counts as heard.
-func (b *Book) Register(a chain.Address, stake, maxJobValue chain.Wei, o *Offer) (*Runner, error) {
+func (b *Book) Register(a chain.Address, stake, maxJobValue chain.Wei, o *Offer, pay func(bytes, overwritten int) error) (*Runner, error) {
 	r, err := Read(b.State, a)
 	if err != nil {
 		return nil, err
@@ -20,18 +20,28 @@ func (b *Book) Register(a chain.Address, stake, maxJobValue chain.Wei, o *Offer)
 	if need, ok := Required(&b.Params.Runner, maxJobValue); !ok || stake < need {
 		return nil, ErrStake
 	}
-	if r != nil {
-		r.OfferChanged = b.Height // leaving and coming back is no way around the cooldown
+	if r != nil { // leaving and coming back is no way around the cooldown
+		if b.cools(r) {
+			return nil, ErrCooldown
+		}
+		r.OfferChanged = b.Height
 	} else if r, err = b.join(); err != nil {
 		return nil, err
 	}
 	r.Flags = selection.Healthy
 	r.Stake = stake // a runner that left has put all it had aside
 	r.MaxJobValue = maxJobValue
-	b.putOffer(a, r, o)
+	if err := b.putOffer(a, r, o, pay); err != nil {
+		return nil, err
+	}
 	b.put(a, r)
 	b.hear(a, r)
 	return r, nil
+}
+
+// cools reports whether an offer was changed too lately to change again (resolution 12.4).
+func (b *Book) cools(r *Runner) bool {
+	return r.OfferChanged != 0 && b.since(r.OfferChanged) < b.Params.Runner.OfferCooldownBlocks
 }
 
 // join makes a record for a runner that was never here, at the end of the active list.
@@ -51,15 +61,15 @@ func (b *Book) join() (*Runner, error) {
 }
 
 // Update changes what a runner offers, and adds to its stake what the caller has credited
-// to the registry. Between two changes of prices, abilities or the largest job lies a
+// to the registry; pay is called for the offer's row if it changes. Between two changes of prices, abilities or the largest job lies a
 // cooldown (resolution 12.4).
-func (b *Book) Update(a chain.Address, more chain.Wei, q *chain.RunnerUpdate) error {
+func (b *Book) Update(a chain.Address, more chain.Wei, q *chain.RunnerUpdate, pay func(bytes, overwritten int) error) error {
 	r, err := b.open(a)
 	if err != nil {
 		return err
 	}
 	if q.MaxJobValue != nil || q.RateCard != nil || q.Capabilities != nil {
-		if r.OfferChanged != 0 && b.since(r.OfferChanged) < b.Params.Runner.OfferCooldownBlocks {
+		if b.cools(r) {
 			return ErrCooldown
 		}
 		r.OfferChanged = b.Height
@@ -69,7 +79,7 @@ func (b *Book) Update(a chain.Address, more chain.Wei, q *chain.RunnerUpdate) er
 		return err
 	}
 	o.apply(q)
-	if err := o.check(b.Params); err != nil {
+	if err := o.checkChanged(b.Params, q); err != nil {
 		return err
 	}
 	r.Stake += more // all stakes are within the supply
@@ -79,7 +89,9 @@ func (b *Book) Update(a chain.Address, more chain.Wei, q *chain.RunnerUpdate) er
 	if need, ok := Required(&b.Params.Runner, r.MaxJobValue); q.MaxJobValue != nil && (!ok || r.Stake < need) {
 		return ErrStake
 	}
-	b.putOffer(a, r, o)
+	if err := b.putOffer(a, r, o, pay); err != nil {
+		return err
+	}
 	b.put(a, r)
 	return nil
 }
