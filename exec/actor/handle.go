@@ -171,7 +171,7 @@ func (r *Run) execute(f *frame, p *pvm.Program, cycles chain.Cycles, fn func(*vm
 		if v.code, v.detail, err = judge(err); err != nil {
 			return v, err
 		}
-	case a.Raised != "":
+	case a.Failed:
 		v.code, v.detail = raised(a.Raised), a.Traceback
 	}
 	return v, r.chargeCells(a.Scratch, &v)

@@ -32,7 +32,8 @@ type Answer struct {
 	Output    []byte      // what enter returned
 	Cycles    code.Cycles // that were used
 	Scratch   int         // most bytes that its files under /tmp had at once (resolution 7.10)
-	Raised    string      // class of the exception that nobody caught; empty: there was none
+	Failed    bool        // nobody caught an exception
+	Raised    string      // name of its class, which the program chooses: it may be empty
 	Traceback string      // of it, or its class alone
 }
 
@@ -47,6 +48,7 @@ func (e *Engine) Call(c *Call, enter func(*vm.Machine) ([]byte, error)) (a Answe
 		out, res, err := m.Serve(c.Program.Code, c.Cycles, code.Cycles(c.Program.Items)*c.Item, enter)
 		a.Output, a.Cycles = out, res.Cycles
 		if res.Raised != nil { // the machine's own until it is reused
+			a.Failed = true
 			a.Raised, a.Traceback = res.Raised.ClassName(), res.Traceback
 		}
 		return err
