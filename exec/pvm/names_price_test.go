@@ -108,6 +108,10 @@ func TestLongTextsArePaid(t *testing.T) {
 		{"v, l = (), []\n", "v + v; v + v; l + l; l + l", 36 + 4*2*costs.Dynamic.Element},
 		{"v = b''\n", "v + v; v + v; v + v; v + v", 36 + 4*2*costs.Dynamic.Char},
 		{"v = ()\n", "[*a] = v; [*a] = v; [*a] = v; [*a] = v", 30 + 4*2*costs.Dynamic.Element},
+		{"v, l = (), []\n", "{*v}; {*v}; {*l}; {*l}", 28 + 4*costs.Dynamic.NativeCall},
+		{"v, b = (), bytearray()\n", "b[:] = v; b[:] = v; b[:] = v; b[:] = v", 68 + 4*costs.Dynamic.NativeCall},
+		{"v, l = (), []\n", "v * 2; l * 2; l * 0; 2 * v", 32 + 4*2*costs.Dynamic.Element},
+		{"v = b''\nb = bytearray()\n", "v * 2; b * 2; b * 0; 2 * v", 32 + 4*2*costs.Dynamic.Char},
 	} {
 		src := "NAME = 'x' * 320000\n" + tt.setup + "def once():\n    " + tt.body + "\ndef never():\n    if NAME: return\n    " + tt.body + "\n"
 		if used := costOnce(t, rt, src, tt.body); used < tt.least {

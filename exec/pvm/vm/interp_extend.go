@@ -17,7 +17,7 @@ func (m *Machine) extendDisplay(regs []Value, in code.Instr) error {
 		return m.setAdd(regs[in.A].ref.self.(*Set), regs[in.B])
 	case code.SetUpdate:
 		s := regs[in.A].ref.self.(*Set)
-		m.chargeIterator(regs[in.B])
+		m.Charge(m.dyn.NativeCall) // for its iterator, which a plain list or tuple has here too
 		return m.Each(regs[in.B], func(v Value) error {
 			m.Charge(m.dyn.DictOp)
 			return m.setAdd(s, v)

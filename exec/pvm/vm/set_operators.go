@@ -83,6 +83,7 @@ func (m *Machine) repeat(a Value, items []Value, times Value) (Value, error) {
 		return unbound, m.Raise(m.rt.classes.OverflowError, "cannot fit 'int' into an index-sized integer")
 	}
 	if n <= 0 || len(items) == 0 {
+		m.ChargeEach(2, m.dyn.Element) // for the sequence, though it is empty
 		return m.sequenceOf(a.ref.kind, nil), nil
 	}
 	if a.ref.kind == KindTuple && n == 1 && a.ref.class == nil {
@@ -92,7 +93,7 @@ func (m *Machine) repeat(a Value, items []Value, times Value) (Value, error) {
 		m.Alloc(-1) // past the limit: this aborts
 	}
 	total := int(n) * len(items)
-	m.ChargeEach(total, m.dyn.Element)
+	m.ChargeEach(2+total, m.dyn.Element) // with the sequence
 	m.Alloc(total * valueBytes)
 	out := make([]Value, total)
 	// Paid: by the charge for each item above.

@@ -182,6 +182,7 @@ func (m *Machine) byteArraySetSlice(o *ByteArray, sl *Slice, x Value) error {
 			if x.Kind() == KindStr || x.isInteger() {
 				return m.Raise(m.rt.classes.TypeError, "can assign only bytes, buffers, or iterables of ints in range(0, 256)")
 			}
+			m.Charge(m.dyn.NativeCall) // for its iterator
 			items, err := m.bytesFromIterable(x)
 			if err != nil {
 				return err

@@ -94,6 +94,7 @@ func (m *Machine) textRepeat(a, count Value) (Value, error) {
 		// Paid: by the charge for the result above.
 		return m.newStr(strings.Repeat(s.s, int(n))).val(), nil
 	}
+	m.ChargeEach(2, m.dyn.Char) // for the bytes, which may be none
 	b, _ := m.bytesOf(a)
 	// Paid: by the charge for the result above.
 	return m.bytesLike(a, strings.Repeat(b, int(n))), nil
