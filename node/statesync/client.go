@@ -11,7 +11,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/state/checkpoint"
 	"github.com/cowboy-foundation/cowboy/state/snapshot"
 	"github.com/cowboy-foundation/cowboy/state/store"
@@ -61,7 +60,7 @@ type Client struct {
 	// Owned by Run.
 	offers  map[int]*checkpoint.Anchor
 	liars   map[int]bool
-	vain    map[int]int       // how often nobody had the checkpoint that a peer offered
+	vain    map[int]int       // what the checkpoints cost a peer that it offered and nobody had; see charge
 	resting map[int]time.Time // until then
 	jobs    uint64            // begun so far
 }
@@ -117,16 +116,13 @@ func (c *Client) Run(ctx context.Context) error {
 			return err
 		}
 		c.cfg.Log.Info("fetching the state", "height", anchor.Height(), "root", anchor.Root())
-		err = c.fetch(ctx, anchor)
+		b := c.backersOf(anchor)
+		err = c.fetch(ctx, anchor, b)
 		if !errors.Is(err, errStarved) {
 			return err
 		}
 		c.cfg.Log.Warn("looking for another checkpoint", "err", err)
-		for peer, a := range c.offers {
-			if a.Digest == anchor.Digest {
-				c.vain[peer]++
-			}
-		}
+		c.charge(b)
 		clear(c.offers)
 	}
 }
@@ -171,25 +167,6 @@ func (c *Client) choose(ctx context.Context) (*checkpoint.Anchor, error) {
 	}
 }
 
-// support adds up, for each checkpoint, who offers it. A peer counts half as much after
-// each time that it offered one in vain: whoever always offers what nobody has comes
-// behind the others.
-func (c *Client) support() map[chain.Hash]uint64 {
-	const full = 1 << 32
-	sum := map[chain.Hash]uint64{}
-	for peer, a := range c.offers {
-		sum[a.Digest] += full >> min(c.vain[peer], 32)
-	}
-	return sum
-}
-
-func (c *Client) list() (out []*checkpoint.Anchor) {
-	for _, a := range c.offers {
-		out = append(out, a)
-	}
-	return out
-}
-
 // offered checks an offer. The same head is not checked twice.
 func (c *Client) offered(from int, head []byte) {
 	if c.liars[from] {
@@ -220,6 +197,7 @@ type job struct {
 	*Client
 	number    uint64 // in the upper half of request numbers: late answers to an earlier job are told apart
 	anchor    *checkpoint.Anchor
+	backers   backers
 	to        *store.Import
 	fetch     *checkpoint.Fetch
 	deadlines map[uint64]time.Time // of requests
@@ -234,14 +212,14 @@ type job struct {
 	toldAt    time.Time     // when progress was logged
 }
 
-func (c *Client) fetch(ctx context.Context, anchor *checkpoint.Anchor) (err error) {
+func (c *Client) fetch(ctx context.Context, anchor *checkpoint.Anchor, b backers) (err error) {
 	to, err := store.OpenImport(c.cfg.Dir, c.cfg.Options, snapshot.TargetOf(anchor))
 	if err != nil {
 		return fmt.Errorf("state sync: %w", err)
 	}
 	defer func() { err = errors.Join(err, to.Close()) }()
 	c.jobs++
-	j := &job{Client: c, number: c.jobs, anchor: anchor, to: to, deadlines: map[uint64]time.Time{}, without: map[int]bool{}, passed: map[int]bool{}, fedAt: time.Now(), keptAt: time.Now(), toldAt: time.Now()}
+	j := &job{Client: c, number: c.jobs, anchor: anchor, backers: b, to: to, deadlines: map[uint64]time.Time{}, without: map[int]bool{}, passed: map[int]bool{}, fedAt: time.Now(), keptAt: time.Now(), toldAt: time.Now()}
 	if j.fetch, err = checkpoint.NewFetch(anchor.Root(), checkpoint.DefaultChunkBytes, to.Progress()); errors.Is(err, checkpoint.ErrEncoding) {
 		// A snapshot file began it. What that put is put again.
 		j.fetch, err = checkpoint.NewFetch(anchor.Root(), checkpoint.DefaultChunkBytes, nil)
@@ -335,6 +313,9 @@ func (j *job) receive(d delivery) error {
 	switch m := d.msg.(type) {
 	case offer:
 		j.offered(d.from, m.head)
+		if a := j.offers[d.from]; a != nil && a.Digest == j.anchor.Digest {
+			j.backers.offered[d.from] = true
+		}
 		return j.join(d.from)
 	case none:
 		if m.id>>32 != j.number {
@@ -448,6 +429,9 @@ func (j *job) step(e checkpoint.Event) error {
 			j.cfg.Network.Send(int(x.Peer), get{j.number<<32 | x.ID, j.anchor.Digest, x.Request}.append(nil))
 		case checkpoint.Keep:
 			j.keptAt = time.Now()
+			if a, ok := e.(checkpoint.Answered); ok {
+				j.backers.gave[int(a.Peer)] = true
+			}
 			piece, rows := snapshot.PieceOf(x.Chunk)
 			j.pieces, j.rows = append(j.pieces, piece), j.rows+rows
 		case checkpoint.Drop:

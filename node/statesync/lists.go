@@ -100,6 +100,7 @@ func (j *job) handleList(ctx context.Context, want checkpoint.JobRoot, id uint64
 				return nil, nil
 			}
 			j.keptAt = time.Now()
+			j.backers.gave[d.from] = true
 			return list, nil
 		}
 	}
