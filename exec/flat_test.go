@@ -33,8 +33,12 @@ func (c *counted) Storage(addr chain.Address, key state.StorageKey) ([]byte, err
 	return c.View.Storage(addr, key)
 }
 
-func (c *counted) Scan(chain.Address, state.Span) ([]state.Entry, error) {
-	return nil, errors.New("no block scans by itself")
+func (c *counted) Scan(addr chain.Address, s state.Span) ([]state.Entry, error) {
+	if addr == chain.AddrRunnerRegistry { // for who has fallen silent, a few rows at a time
+		c.reads++
+		return c.View.Scan(addr, s)
+	}
+	return nil, errors.New("no other scan is a block's own")
 }
 
 // crowded gives each of n actors a bonded quota on which it owes rent, a message that

@@ -47,7 +47,16 @@ func (w *world) instances() map[string]instance {
 		"message":  {[][]byte{text("go"), bytesOf(null)}, ok, ok},
 		"deploy":   {[][]byte{bytesOf([]byte("def go(msg):\n    return 1\n")), bytesOf([]byte{9}), manifest.Manifest("econ.hold_balance"), null}, ok, ok},
 
-		"runner_rehearsal": {[][]byte{uintOf(1000), bytesOf([]byte("done"))}, ok, bad},
+		"runner_register":   {[][]byte{uintOf(0), new(chain.RateCard).Encode(), runnerCan(), null, text("https://a.example/")}, chain.CodeExists, chain.CodeExists},
+		"runner_heartbeat":  {nil, ok, bad},
+		"runner_update":     {[][]byte{null, null, null, null, null}, ok, ok},
+		"runner_deregister": {nil, ok, bad},
+		"runner_unstake":    {[][]byte{one}, ok, bad},
+		"runner_withdraw":   {nil, chain.CodeWrongState, bad},
+		"runner_pause":      {[][]byte{{0xf5}}, ok, bad},
+		"runner_attest":     {[][]byte{unsigned(alice)}, chain.CodeBadProof, bad},
+		"runner_return":     {nil, chain.CodeWrongState, bad},
+		"runner_rehearsal":  {[][]byte{uintOf(1000), bytesOf([]byte("done"))}, ok, bad},
 
 		"entitlement_grant":       {[][]byte{bb, bytesOf(nil), bytesOf(nil), bytesOf(nil)}, anyCode, anyCode},
 		"entitlement_revoke":      {[][]byte{tok}, anyCode, anyCode},
@@ -88,6 +97,16 @@ func (w *world) instances() map[string]instance {
 		"timer_extend":   {[][]byte{act, tim, uintOf(60_000)}, ok, ok},
 		"timer_schedule": {[][]byte{act, uintOf(40_000), null, text("tick"), bytesOf(null)}, ok, ok},
 	}
+}
+
+// runnerCan are the capabilities of a runner in their one form.
+func runnerCan() []byte {
+	return (&chain.Capabilities{JobTypes: []chain.JobKind{chain.JobHTTP}, HTTPDomains: []string{"*"}, MaxConcurrentJobs: 1}).Encode()
+}
+
+// unsigned is an attestation in its one form under no signature.
+func unsigned(of chain.Address) []byte {
+	return (&chain.RunnerAttestation{Runner: of, Capabilities: []byte{0x80}, ValidUntil: 100}).Encode()
 }
 
 // edges are the bounds of the values themselves; those of limits and lanes, which

@@ -167,6 +167,9 @@ func (w *world) furnish() {
 	w.timer = chain.Hash(out[2:])
 	out = w.must(w.instruct(bob, chain.AddrGovernance, chain.OpGovernancePropose, setting, []byte{0xf4}))
 	w.proposal = chain.Hash(out[2:])
+	register := payload(chain.OpRunnerRegister, uintOf(0), new(chain.RateCard).Encode(), runnerCan(), null, text(""))
+	registry := chain.AddrRunnerRegistry
+	w.must(w.tx(alice, &registry, 2*w.genesis.Params.Runner.StakeFloor, register))
 	w.must(w.message(alice, "go"))
 }
 
