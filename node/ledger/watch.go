@@ -34,7 +34,7 @@ type watch struct {
 	began     time.Time
 	most      time.Duration // for all executions together
 	overtaken func() bool   // the view that the proposal was for has ended
-	yielded   atomic.Int64  // time spent when others were last let run
+	keeps     atomic.Int64  // time spent from which the core is the execution's own for coreTime; see letOthers
 	slow      []slowTx
 }
 
@@ -61,9 +61,7 @@ func (w *watch) spent() time.Duration { return w.now().Sub(w.began) }
 // exhausted reports whether no further transaction may be taken. It is asked between two
 // transactions, and lets others run there now and then.
 func (w *watch) exhausted() bool {
-	spent := w.spent()
-	w.letOthers(spent)
-	return spent > w.most || w.overtaken()
+	return w.letOthers(w.spent()) > w.most || w.overtaken()
 }
 
 // coreTime is for how long an execution keeps its core while others want it. Go takes a core
@@ -71,13 +69,19 @@ func (w *watch) exhausted() bool {
 // long, nobody's submission is answered meanwhile.
 const coreTime = time.Millisecond
 
-// letOthers gives the core away if the execution has had it for long.
-func (w *watch) letOthers(spent time.Duration) {
-	last := w.yielded.Load()
-	if int64(spent)-last < int64(coreTime) || !w.yielded.CompareAndSwap(last, int64(spent)) {
-		return
+// letOthers gives the core away if the execution has had it for long, and returns the time
+// spent thereafter. Time away is none on the core: the execution then keeps it for at least
+// as long, so that it has half a core however many others want it.
+func (w *watch) letOthers(spent time.Duration) time.Duration {
+	from := w.keeps.Load()
+	if int64(spent)-from < int64(coreTime) || !w.keeps.CompareAndSwap(from, int64(spent)) {
+		return spent
 	}
 	runtime.Gosched()
+	back := w.spent()
+	more := max(0, back-spent-coreTime)
+	w.keeps.Store(max(w.keeps.Load(), int64(back+more))) // another worker may have been away for longer
+	return back
 }
 
 // again reports whether there is time for as much as there was until now.

@@ -162,3 +162,39 @@ func TestExecutionLetsOthersRun(t *testing.T) {
 		t.Errorf("another goroutine ran %d times, want some %d", n, asked/10)
 	}
 }
+
+// TestExecutionKeepsHalfACore: where others keep the core for longer than the execution may,
+// it has it for as long as they had it, and not for one transaction between two of them.
+func TestExecutionKeepsHalfACore(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	const away, asked, step = 5 * time.Millisecond, 1_000, 100 * time.Microsecond
+	var clock atomic.Int64 // nobody's but those two's
+	w := &watch{
+		now:  func() time.Time { return time.Unix(0, clock.Load()) },
+		most: time.Hour, began: time.Unix(0, 0), overtaken: func() bool { return false },
+	}
+	var times, ended atomic.Int64
+	var other sync.WaitGroup
+	other.Go(func() {
+		for ended.Load() == 0 {
+			times.Add(1)
+			clock.Add(int64(away))
+			runtime.Gosched()
+		}
+	})
+	for range asked {
+		clock.Add(int64(step))
+		w.exhausted()
+	}
+	n := times.Load()
+	ended.Store(1)
+	other.Wait()
+	if most := int64(asked*step/away) + 2; n > most || n < most/4 { // Go may let it run besides
+		t.Errorf("others had the core %d times %v while the execution had it for %v, want at most %d", n, away, asked*step, most)
+	}
+	w.most = w.spent() + away/2
+	clock.Add(int64(away))
+	if !w.exhausted() {
+		t.Error("a transaction is taken after the end")
+	}
+}
