@@ -32,6 +32,7 @@ func (s *pool) advance(head head, txs []*chain.VerifiedTx, touched []chain.Addre
 	accounts := s.movedBy(head, txs, touched)
 	s.coming.Lock()
 	defer s.coming.Unlock()
+	s.yields = 0
 	next := s.basis.after(head)
 	s.adopt(limitsIn(next.measures))
 	var first error
@@ -40,7 +41,7 @@ func (s *pool) advance(head head, txs []*chain.VerifiedTx, touched []chain.Addre
 			first = err
 		}
 		if i%shardsAtOnce == shardsAtOnce-1 {
-			runtime.Gosched()
+			s.yield()
 		}
 		s.letOthers(&s.shards[i])
 	}
@@ -54,15 +55,28 @@ func (s *pool) advance(head head, txs []*chain.VerifiedTx, touched []chain.Addre
 // takes.
 const shardsAtOnce = 8
 
+// yieldsMost is how often, beyond that, a head lets those run who waited for a shard. Each
+// time it stands behind all that others have to do, and the next pick waits for the head.
+const yieldsMost = 8
+
 // letOthers lets those run who waited for a shard that has been given free. Unlocking wakes
 // them, but they stand behind the caller in the queue of its core then, and the other cores
 // may be busy.
 func (s *pool) letOthers(h *shard) {
-	if h.wanted.Load() > 0 {
-		runtime.Gosched()
+	if h.wanted.Load() > 0 && s.yields < yieldsMost {
+		s.yields++
+		s.yield()
 	}
 	if s.shake != nil {
 		s.shake()
+	}
+}
+
+// yield gives the core away, unless a pick waits for the head: a proposal has no time for
+// whoever admits.
+func (s *pool) yield() {
+	if s.picksWait.Load() == 0 {
+		runtime.Gosched()
 	}
 }
 

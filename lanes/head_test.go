@@ -271,3 +271,78 @@ func TestWhoWaitedForAShardRuns(t *testing.T) {
 		other.Wait()
 	}
 }
+
+// TestAHeadSharesTheCoreWithinBounds: however many wait for shards, a head lets others run so
+// many times and no more, and not at all while a pick waits for it.
+func TestAHeadSharesTheCoreWithinBounds(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	const most = numShards/shardsAtOnce + yieldsMost
+	for _, tt := range []struct {
+		name                  string
+		wanted, picks         int32
+		least, times, perhaps int64 // Go may take the core away besides, once the head has had it for long
+	}{
+		{"nobody waits", 0, 0, numShards / shardsAtOnce, numShards / shardsAtOnce, 3},
+		{"for all shards", 1, 0, most, most, 3},
+		{"for all shards, and a pick for the head", 1, 1, 0, 0, 3},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			p := newBare(validatorConfig(), 20)
+			for i := range p.shards {
+				p.shards[i].wanted.Store(tt.wanted)
+			}
+			p.picksWait.Store(tt.picks)
+			var times, ended atomic.Int64
+			var other sync.WaitGroup
+			other.Go(func() {
+				for ended.Load() == 0 {
+					times.Add(1)
+					runtime.Gosched()
+				}
+			})
+			for height := range chain.Height(2) { // the bound is that of each head
+				before := times.Load()
+				next := head{Height: height + 1, BaseFees: p.laneBases(), measures: p.basis.measures}
+				if err := p.advance(next, nil, nil); err != nil {
+					t.Fatal(err)
+				}
+				if n := times.Load() - before; n < tt.least || n > tt.times+tt.perhaps {
+					t.Errorf("others ran %d times, want %d", n, tt.times)
+				}
+			}
+			ended.Store(1)
+			other.Wait()
+		})
+	}
+}
+
+// TestWhatGivesRoom: only what leaves and took room, or barred others, has everything that is
+// barred looked at again.
+func TestWhatGivesRoom(t *testing.T) {
+	var actor chain.Address
+	for _, tt := range []struct {
+		name  string
+		entry entry
+		gives bool
+	}{
+		{"a message in a tier", entry{calls: call{Actor: &actor, Most: 1}, level: levelTier0}, true},
+		{"a barred message", entry{calls: call{Actor: &actor, Most: 1}, level: levelBarred}, false},
+		{"a queued message", entry{calls: call{Actor: &actor, Most: 1}, level: levelQueued}, false},
+		{"a claim in a tier", entry{claim: 1, level: levelTier0}, true},
+		{"a barred claim", entry{claim: 1, level: levelBarred}, false},
+		{"an underpriced claim", entry{claim: 1, level: levelUnderpriced}, false},
+		{"barred, with others behind it", entry{claim: 1, stops: true, level: levelBarred}, true},
+		{"queued, with others behind it", entry{claim: 1, stops: true, level: levelQueued}, true},
+		{"a payment", entry{level: levelTier0}, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var all targets
+			all.adopt(limits{refill: 10, most: 100})
+			all.joinTarget(&tt.entry)
+			all.leaveTarget(&tt.entry)
+			if gave := all.left.Load() > 0; gave != tt.gives {
+				t.Errorf("gives room: %v, want %v", gave, tt.gives)
+			}
+		})
+	}
+}

@@ -14,7 +14,9 @@ import (
 // All shards stand still meanwhile, and none is behind another by a head, so the selection
 // is made from the pool of one instant and one head.
 func (s *pool) pick(req *PackRequest) (order.Selection, error) {
+	s.picksWait.Add(1)
 	s.coming.Lock()
+	s.picksWait.Add(-1)
 	defer s.coming.Unlock()
 	ahead, err := s.readAhead(req)
 	if err != nil {

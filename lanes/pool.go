@@ -78,9 +78,11 @@ type pool struct {
 	counts  struct{ picks, picked atomic.Uint64 }
 
 	// coming is held while a head comes in, and by a pick: it sees all shards on one basis.
-	coming sync.Mutex
-	basis  *basis // on which all shards stand while nobody holds coming
-	shake  func() // of tests, or nil; see letOthers
+	coming    sync.Mutex
+	picksWait atomic.Int32 // how many picks wait for coming
+	yields    int          // how often the head at hand let those run who waited for a shard; of who holds coming
+	basis     *basis       // on which all shards stand while nobody holds coming
+	shake     func()       // of tests, or nil; see letOthers
 
 	// Written while all shards are held.
 	picks      uint64

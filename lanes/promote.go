@@ -10,7 +10,7 @@ import (
 // so what has none before has none later, and of a crowd before few actors next to nothing
 // is sorted. It takes effect at one instant, like any operation.
 //
-// Who may have room is found shard by shard. While nothing leaves that counts, nobody else
+// Who may have room is found shard by shard. While nothing leaves that took room, nobody else
 // finds room: then only those found are looked at again when all shards stand still, else
 // all. Who calls holds coming, so that all shards stand on one basis.
 func (s *pool) promote() (moved int) {
@@ -18,7 +18,7 @@ func (s *pool) promote() (moved int) {
 		return 0
 	}
 	var found []*entry
-	left := s.targets.leftNow()
+	left := s.targets.left.Load()
 	for i := range s.shards {
 		h := &s.shards[i]
 		h.mu.Lock()
@@ -30,20 +30,13 @@ func (s *pool) promote() (moved int) {
 	}
 	s.holdAll()
 	defer s.releaseAll()
-	if s.targets.left != left {
+	if s.targets.left.Load() != left {
 		found = found[:0]
 		for i := range s.shards {
 			found = s.shards[i].promotable(found)
 		}
 	}
 	return s.promoteOf(found)
-}
-
-// leftNow is the count of what has left.
-func (t *targets) leftNow() uint64 {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.left
 }
 
 // promotable appends what is barred and would not be if it came now.

@@ -32,7 +32,7 @@ type targets struct {
 	// until the entry stands there, so that decisions come in the order of their
 	// numbers. Who holds all shards needs it not.
 	mu    sync.Mutex
-	left  uint64 // counts what has left: nobody finds room who found none, while it stays
+	left  atomic.Uint64 // counts what has left and gave room: nobody finds it who found none, while it stays. Read by anyone
 	of    map[chain.Address][]demanded
 	asked [chain.NumLanes][]demanded
 
@@ -158,8 +158,11 @@ func (t *targets) joinTarget(e *entry) {
 
 // leaveTarget takes back what join has counted.
 func (t *targets) leaveTarget(e *entry) {
-	if e.countsOne() > 0 {
-		t.left++
+	// What is barred, queued or underpriced takes no room, so that under load, where such
+	// leave all the time, nobody has to look for it. But who bars those behind it bars them
+	// wherever it stands.
+	if t.counts(e) || t.claims(e) || e.stops {
+		t.left.Add(1)
 	}
 	if t.claims(e) {
 		t.asked[e.lane] = uncounted(t.asked[e.lane], e.level, e.wide, e.claim)
