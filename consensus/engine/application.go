@@ -47,8 +47,9 @@ type Application interface {
 	// it: an error is a fault of this node.
 	Prepare(ctx context.Context, req PrepareRequest) error
 	// Fits reports whether bytes are the block of a digest, valid or not. It
-	// depends on nothing else.
-	Fits(digest chain.Hash, block []byte) bool
+	// depends on nothing else. An error is a fault of this node, and says nothing about the
+	// bytes.
+	Fits(digest chain.Hash, block []byte) (bool, error)
 	// Finalized is called in order of height for each newly finalized block
 	// and returns when that is durable. After a crash it comes again for
 	// blocks above [Config.LastFinalized]. There is no way back.

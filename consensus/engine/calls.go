@@ -145,7 +145,8 @@ func (e *Engine) startWork(ctx context.Context) {
 	}
 	for _, a := range e.judging.dequeueDue() {
 		e.runOffLoop(ctx, "fit", func(context.Context) reply {
-			return fitted{a, e.app.Fits(a.certificate.Proposal.Payload, a.block)}
+			ok, err := e.app.Fits(a.certificate.Proposal.Payload, a.block)
+			return fitted{a, ok, err}
 		})
 	}
 	pool := e.sharding.pool
@@ -204,10 +205,14 @@ func (r served) apply(ctx context.Context, e *Engine) error {
 
 type fitted struct {
 	arrival
-	ok bool
+	ok  bool
+	err error // this node's; the peer has no part in it
 }
 
 func (r fitted) apply(ctx context.Context, e *Engine) error {
+	if r.err != nil {
+		return fmt.Errorf("hold a block against its digest: %w", r.err)
+	}
 	e.do(ctx, e.judging.fitted(r.arrival, r.ok))
 	return nil
 }

@@ -176,19 +176,22 @@ func (a *chainApp) Propose(ctx context.Context, req ProposeRequest) (Proposed, e
 
 func (a *chainApp) Prepare(context.Context, PrepareRequest) error { return nil }
 
-func (a *chainApp) Fits(digest chain.Hash, block []byte) bool {
+func (a *chainApp) Fits(digest chain.Hash, block []byte) (bool, error) {
 	if a.digest(block) != digest {
-		return false
+		return false, nil
 	}
 	if a.code == nil {
-		return true
+		return true, nil
 	}
 	_, body, err := splitFormat.Split(block)
 	if err != nil {
-		return false
+		return false, nil
 	}
 	root, err := a.code.Root(body)
-	return err == nil && bytes.HasSuffix(block[:headBytes], root[:])
+	if err != nil {
+		return false, err
+	}
+	return bytes.HasSuffix(block[:headBytes], root[:]), nil
 }
 
 func (a *chainApp) Verify(ctx context.Context, req VerifyRequest) (bool, error) {
@@ -206,7 +209,9 @@ func (a *chainApp) Recover(_ context.Context, req VerifyRequest) (bool, error) {
 	if !ok {
 		return false, fmt.Errorf("parent %v was never executed", req.Parent.Digest)
 	}
-	if !a.Fits(req.Digest, req.Block) {
+	if fits, err := a.Fits(req.Digest, req.Block); err != nil {
+		return false, err
+	} else if !fits {
 		return false, ErrWrongBlock
 	}
 	if !bytes.Equal(req.Block, a.block(req.Round, req.Parent, h+1)) {

@@ -154,3 +154,15 @@ func TestJudgingBackfillsAreBounded(t *testing.T) {
 		t.Error("the block that the machine waits for is not taken")
 	}
 }
+
+// TestAFaultInFitIsNobodysLie: what keeps this node from holding a block against its digest
+// ends Run, and bans nobody.
+func TestAFaultInFitIsNobodysLie(t *testing.T) {
+	a := arrival{1, simplex.Certificate{Kind: simplex.Notarize, Proposal: view(5, 1)}, []byte("block")}
+	broken := errors.New("no room for the shards")
+	for _, ok := range []bool{false, true} {
+		if err := (fitted{a, ok, broken}).apply(t.Context(), new(Engine)); !errors.Is(err, broken) { // it has no part that could ban
+			t.Errorf("fits %v with a fault: %v", ok, err)
+		}
+	}
+}

@@ -166,7 +166,7 @@ func (a *tracedApp) Prepare(ctx context.Context, req PrepareRequest) error {
 	return nil
 }
 
-func (a *tracedApp) Fits(digest chain.Hash, block []byte) bool {
+func (a *tracedApp) Fits(digest chain.Hash, block []byte) (bool, error) {
 	a.work("fits", digest)
 	return a.chainApp.Fits(digest, block)
 }

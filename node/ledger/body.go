@@ -9,10 +9,13 @@ import (
 )
 
 // Fits reports whether bytes are the block of the digest, good or bad. It
-// implements engine.Application.
-func (l *Ledger) Fits(digest chain.Hash, block []byte) bool {
+// implements engine.Application; an error is a fault of this node.
+func (l *Ledger) Fits(digest chain.Hash, block []byte) (bool, error) {
 	_, err := l.parse(engine.VerifyRequest{Digest: digest, Block: block})
-	return !errors.Is(err, engine.ErrWrongBlock)
+	if isFault(err) {
+		return false, err
+	}
+	return !errors.Is(err, engine.ErrWrongBlock), nil
 }
 
 // Glance reports whether a validator may vote for a block of which it has the

@@ -84,7 +84,9 @@ func TestBodiesAreHeldToTheirRoot(t *testing.T) {
 		}
 		// What was held against the digest before is judged alike.
 		for _, req.Fits = range []bool{false, true} {
-			if req.Fits && (rebuilt || !verifier.Fits(req.Digest, req.Block)) {
+			if fits, err := verifier.Fits(req.Digest, req.Block); err != nil {
+				t.Fatal(err)
+			} else if req.Fits && (rebuilt || !fits) {
 				continue
 			}
 			ok, err := verifier.Verify(t.Context(), req)
@@ -135,8 +137,8 @@ func TestBlocksOfOthersAreKeptAsTheyCame(t *testing.T) {
 	for _, req := range []engine.VerifyRequest{{}, {Fits: true}, {Rebuilt: true}} {
 		l := f.ledger(t, &pool{})
 		req.Round, req.Parent, req.Leader, req.Digest, req.Block = firstRound(), f.genesisParent(), testPeer, p.Digest, p.Block
-		if req.Fits && !l.Fits(p.Digest, p.Block) {
-			t.Fatal("the block does not fit its own digest")
+		if fits, err := l.Fits(p.Digest, p.Block); !fits || err != nil {
+			t.Fatalf("the block fits its own digest: %v, %v", fits, err)
 		}
 		if ok, err := l.Verify(t.Context(), req); !ok || err != nil {
 			t.Fatalf("verify: %v, %v", ok, err)
@@ -191,4 +193,21 @@ func TestGlance(t *testing.T) {
 	check("parent view", false, func(h *chain.Header, _ *engine.VerifyRequest) { h.ParentView++ })
 	check("parent seed", false, func(h *chain.Header, _ *engine.VerifyRequest) { h.ParentSeed[0]++ })
 	check("future", false, func(h *chain.Header, _ *engine.VerifyRequest) { h.TimestampMillis += 600_000 })
+}
+
+// TestFitsSaysWhenItCannotTell: where this node cannot compute the root of a body, the bytes
+// neither fit nor are another block's.
+func TestFitsSaysWhenItCannotTell(t *testing.T) {
+	f := sharded(t)
+	p := f.propose(t, f.ledger(t, &pool{txs: []*chain.VerifiedTx{f.transfer(t, 0), f.transfer(t, 1), f.transfer(t, 2)}}))
+	head, _, err := chain.SplitBlock(p.Block)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := f.ledger(t, &pool{})
+	l.cfg.Genesis.Params.MaxBlockBytes = 2 * erasure.BlockMax // which no validator's genesis has
+	fits, err := l.Fits(p.Digest, chain.JoinBlock(head, make([]byte, erasure.BlockMax+1)))
+	if fits || !isFault(err) || !errors.Is(err, erasure.ErrBlockLength) || errors.Is(err, engine.ErrWrongBlock) {
+		t.Errorf("fits %v, %v, want a fault", fits, err)
+	}
 }

@@ -192,12 +192,14 @@ func TestWrongBytesAreNotAVerdict(t *testing.T) {
 		if !errors.Is(err, engine.ErrWrongBlock) {
 			t.Errorf("%s: got %v, want %v", name, err, engine.ErrWrongBlock)
 		}
-		if verifier.Fits(p.Digest, raw) {
-			t.Errorf("%s fits the digest", name)
+		if fits, err := verifier.Fits(p.Digest, raw); fits || err != nil {
+			t.Errorf("%s fits the digest: %v, %v", name, fits, err)
 		}
 	}
-	if !verifier.Fits(p.Digest, p.Block) || verifier.Fits(chain.Hash{1}, p.Block) {
-		t.Error("a block fits its digest and no other")
+	for _, digest := range []chain.Hash{p.Digest, {1}} {
+		if fits, err := verifier.Fits(digest, p.Block); fits != (digest == p.Digest) || err != nil {
+			t.Errorf("fits %v: %v, %v: a block fits its digest and no other", digest, fits, err)
+		}
 	}
 }
 

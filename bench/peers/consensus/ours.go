@@ -166,12 +166,14 @@ func (a *countingApp) Propose(ctx context.Context, req engine.ProposeRequest) (e
 
 func (a *countingApp) Prepare(context.Context, engine.PrepareRequest) error { return nil }
 
-func (a *countingApp) Fits(digest cowboy.Hash, block []byte) bool {
-	return cowboy.Hash(keccak.Sum256(block)) == digest
+func (a *countingApp) Fits(digest cowboy.Hash, block []byte) (bool, error) {
+	return cowboy.Hash(keccak.Sum256(block)) == digest, nil
 }
 
 func (a *countingApp) Verify(_ context.Context, req engine.VerifyRequest) (bool, error) {
-	if !a.Fits(req.Digest, req.Block) {
+	if fits, err := a.Fits(req.Digest, req.Block); err != nil {
+		return false, err
+	} else if !fits {
 		return false, engine.ErrWrongBlock
 	}
 	a.learn(req.Digest, a.height(req.Parent.Digest)+1, req.Block)
