@@ -37,14 +37,15 @@ const (
 type bound uint32
 
 const (
-	boundFloor  bound = iota // never less than the default
-	boundRate                // the measured rate
-	boundBudget              // the bytes that it may take
-	boundHeld                // it holds more than it would be given now
+	boundFloor     bound = iota // never less than the default
+	boundRate                   // the measured rate
+	boundBudget                 // the bytes that it may take
+	boundHeld                   // it holds more than it would be given now
+	boundReturning              // what an earlier run kept comes back
 	numBounds
 )
 
-func (b bound) String() string { return [...]string{"floor", "rate", "budget", "held"}[b] }
+func (b bound) String() string { return [...]string{"floor", "rate", "budget", "held", "returning"}[b] }
 
 // poolDepth makes the pool as deep as the chain is fast, between the default and what a
 // budget of bytes allows. Owner: the fan-out, which tells it of each final block. Anyone
@@ -55,6 +56,9 @@ type poolDepth struct {
 	bytes uint64
 	// resize sets the caps and returns those that hold.
 	resize func(lanes.Depth) (lanes.Depth, error)
+	// returning reports whether what an earlier run of this node kept is still on its way
+	// into the pool. nil: nothing is.
+	returning func() bool
 
 	lastMillis uint64 // time of the last block, by its header; 0: none yet
 
@@ -96,6 +100,22 @@ func (d *poolDepth) hear(userTxs int, millis, blockMillis uint64) error {
 		d.bound.Store(uint32(why))
 		return nil
 	}
+	return d.set(want, why)
+}
+
+// open makes the pool as deep as it may be, before the first block, if an earlier run kept
+// anything: the pool of that run may have been so deep, and what a shallow one refuses now is
+// kept no longer.
+func (d *poolDepth) open(returning func() bool) error {
+	d.returning = returning
+	if !returning() {
+		return nil
+	}
+	return d.set(d.most, boundReturning)
+}
+
+// set gives the user lane room for so many.
+func (d *poolDepth) set(want int, why bound) error {
 	now, err := d.resize(lanes.Depth{UserTxs: want, SenderTxs: max(d.floor.SenderTxs, want/senderPart)})
 	if err != nil {
 		return fmt.Errorf("depth of the pool: %w", err)
@@ -129,6 +149,9 @@ func (d *poolDepth) smoothRate(userTxs int, millis uint64) {
 
 // wanted is the cap of the user lane, in whole steps above the floor, and why.
 func (d *poolDepth) wanted(blockMillis uint64) (txs int, why bound) {
+	if d.returning != nil && d.returning() {
+		return d.most, boundReturning // the rate is that of a node that has just begun
+	}
 	of := d.rate.Load() * min(blockMillis, pauseMillis) / 1_000_000 * depthBlocks
 	steps := (min(of, lanes.DepthMax) + depthStep - 1) / depthStep
 	switch txs = int(steps * depthStep); {
@@ -171,6 +194,6 @@ func (n *Node) depthMetrics(gauge gaugeFunc) {
 	gauge("pool_sender_cap_transactions", "Transactions of one sender that may wait now.", func() float64 { return float64(d.one.Load()) })
 	gauge("pool_rate_transactions_per_second", "Final user transactions a second, smoothed, from which the cap follows.", func() float64 { return float64(d.rate.Load()) / 1000 })
 	gauge("pool_budget_bytes", "Bytes that the user lane may grow to, with small bodies; 0: it stays at its default.", func() float64 { return float64(d.bytes) })
-	gauge("pool_cap_bound", "What sets the cap: 0 the least that it ever is, 1 the measured rate, 2 the budget of bytes, 3 what waits beyond what it would be given now.",
+	gauge("pool_cap_bound", "What sets the cap: 0 the least that it ever is, 1 the measured rate, 2 the budget of bytes, 3 what waits beyond what it would be given now, 4 what an earlier run kept and comes back.",
 		func() float64 { return float64(d.bound.Load()) })
 }

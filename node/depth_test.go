@@ -131,6 +131,56 @@ func TestDepthByTheChainsTime(t *testing.T) {
 	}
 }
 
+// TestDepthWhileAnEarlierRunReturns: a node that starts again has room for all that its pool
+// may have held, until that was offered to it; then the rate has its say, and what waits stays.
+func TestDepthWhileAnEarlierRunReturns(t *testing.T) {
+	d, p := deepened(400_000)
+	returns := true
+	if err := d.open(func() bool { return returns }); err != nil {
+		t.Fatal(err)
+	}
+	all := lanes.Depth{UserTxs: 400_000, SenderTxs: 400_000 / senderPart}
+	at := uint64(1_800_000_000_000)
+	for blocks := range 5 {
+		if p.caps != all || bound(d.bound.Load()) != boundReturning {
+			t.Errorf("after %d blocks caps %v by %v, want %v", blocks, p.caps, bound(d.bound.Load()), all)
+		}
+		d.run(t, &at, 1, 10, 1000)
+	}
+	if p.resizes != 1 {
+		t.Errorf("the pool was stopped %d times", p.resizes)
+	}
+	returns, p.held = false, 300_000
+	if d.run(t, &at, 1, 10, 1000); p.caps.UserTxs != p.held || bound(d.bound.Load()) != boundHeld {
+		t.Errorf("%d came back, the cap is %d by %v", p.held, p.caps.UserTxs, bound(d.bound.Load()))
+	}
+	p.held = 0
+	if d.run(t, &at, 1, 10, 1000); p.caps != d.floor {
+		t.Errorf("caps %v in the end, want %v", p.caps, d.floor)
+	}
+}
+
+// TestDepthOfAFirstStart: where nothing comes back the pool begins at its default.
+func TestDepthOfAFirstStart(t *testing.T) {
+	d, p := deepened(400_000)
+	if err := d.open(func() bool { return false }); err != nil || p.resizes != 0 || d.user.Load() != int64(d.floor.UserTxs) {
+		t.Errorf("%d resizes to %d, %v", p.resizes, d.user.Load(), err)
+	}
+}
+
+// TestTheDeepestPoolIsOne: the pool takes the most that a budget can give, and says so.
+func TestTheDeepestPoolIsOne(t *testing.T) {
+	cfg, force := lanes.DefaultConfig(), params.Default()
+	pool, err := lanes.New(cfg, &force, 1, lanes.FinalizedHead{View: everybodyIsRich{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := newPoolDepth(cfg.Depth(), 1<<50, pool.Resize)
+	if err := d.open(func() bool { return true }); err != nil || d.user.Load() != lanes.DepthMax {
+		t.Errorf("%d of %d, %v", d.user.Load(), lanes.DepthMax, err)
+	}
+}
+
 // TestDepthWithinBounds feeds it anything.
 func TestDepthWithinBounds(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))

@@ -254,7 +254,7 @@ func (n *Node) build() error {
 		Path: filepath.Join(n.cfg.DataDir, datadir.SubmittedFile), Bytes: n.cfg.SubmittedBytes, Share: clientShare(n.cfg.Devnet),
 		AgeMillis: pool.AgeMillis, Log: n.log,
 	}, &submissions{node: n})
-	return nil
+	return n.depth.open(n.submitted.Returning)
 }
 
 func (n *Node) buildEngine() error {

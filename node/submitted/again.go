@@ -25,6 +25,10 @@ type again struct {
 
 func (a *again) done() bool { return len(a.left) == 0 && !a.asked }
 
+// Returning reports whether anything that an earlier run left has still to be offered to the
+// pool, or is being judged. Anyone may ask.
+func (j *Journal) Returning() bool { return j.returning.Load() }
+
 // readEarlier reads what an earlier run left, up to the bound of this one. The newest are
 // left out beyond it, as they would have been.
 func (j *Journal) readEarlier() error {
@@ -100,6 +104,7 @@ func (j *Journal) endAgain() {
 		return
 	}
 	j.again.begun, j.again.left = false, nil
+	j.returning.Store(false)
 	j.cfg.Log.Info("own submissions of an earlier run were offered to the pool again", "txs", j.Stats.Again.Load(),
 		"refused", j.Stats.Refused.Load(), "final_or_too_old", j.Stats.Outdated.Load())
 	j.clean()

@@ -90,7 +90,9 @@ type Journal struct {
 	// queued counts the bytes in the queue.
 	queued atomic.Int64
 	works  atomic.Bool
-	Stats  Stats
+	// returning says that the owner has something of an earlier run to offer.
+	returning atomic.Bool
+	Stats     Stats
 
 	// The rest is the owner's.
 	file    file // nil if nothing is kept
@@ -145,7 +147,9 @@ func openFile(path string) (*journal.Journal, error) {
 // adoptFile takes over a file and what an earlier run left in it.
 func (j *Journal) adoptFile(f file) {
 	j.file = f
-	if err := j.readEarlier(); err != nil {
+	err := j.readEarlier()
+	j.returning.Store(j.again.begun) // also if the rest cannot be read
+	if err != nil {
 		j.giveUp("read it", err)
 		return
 	}

@@ -202,9 +202,15 @@ func TestOnlyWhatIsWorthIt(t *testing.T) {
 	if len(p.came) > 0 {
 		t.Error("offered before the chain was ready")
 	}
+	if !j.Returning() {
+		t.Error("nothing is said to come back before it was offered")
+	}
 	p.ready = true
 	for range 3 {
 		work(j) // the first two find the queue full
+	}
+	if j.Returning() {
+		t.Error("something is said to come back after all was offered")
 	}
 	came := slices.Sorted(slices.Values(p.came))
 	if want := []string{string(body(1)), string(body(2)), string(body(3)), string(body(5)), string(body(6))}; !slices.Equal(came, want) {
