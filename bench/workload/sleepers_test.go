@@ -52,7 +52,9 @@ func TestSuiteMeasuresEachModeOnOneChain(t *testing.T) {
 		if m.Txs != 20 || m.Split.Total() == 0 || m.Split.Run == 0 {
 			t.Errorf("%s: %+v", mode, m)
 		}
-		if in := mode == parallel.Planned; in != (m.Split.Executions >= 20) || in != (m.Split.Settle > 0) {
+		in := mode == parallel.Planned
+		speculates := in && m.Workload != "transfer-random" // payments run in their place (ADR 188)
+		if speculates != (m.Split.Executions >= 20) || in != (m.Split.Settle > 0) {
 			t.Errorf("%s: %+v", mode, m.Split)
 		}
 		return nil
