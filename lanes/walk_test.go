@@ -23,7 +23,7 @@ func TestPoolMatchesModel(t *testing.T) {
 	if *long {
 		operations, least = 125_000, 50 // a million in all
 	} else if testing.Short() {
-		operations, least = 25_000, 20
+		operations, least = 32_000, 20
 	}
 	for seed := range uint64(seeds) {
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
