@@ -35,7 +35,8 @@ devnet: build ## run a one-validator development chain on 127.0.0.1:4000
 	@exec $(BIN)/cowboyd devnet
 
 test: ## run every unit and integration test (under 10 minutes on two cores)
-	$(GO) test ./...
+	@# Three at a time: the longest packages run processes and wait for blocks.
+	$(GO) test -p 3 ./...
 
 check: tools ## format, vet, staticcheck, architecture test, generated files
 	@bad=$$($(TOOLS)/gofumpt -l . ); if [ -n "$$bad" ]; then echo "not formatted (run gofumpt -w):"; echo "$$bad"; exit 1; fi

@@ -33,6 +33,13 @@ func TestLongNumbersArePaid(t *testing.T) {
 		{"import math\n", "math.hypot(1e308, 5e-324)", 4 * 32 * 32 * limb},
 		{"import math\nT = (1e308,) + (5e-324,) * 1000\n", "math.hypot(*T)", 1000 * 32 * limb},
 		{"import math\np, q = (1e308, 5e-324), (0.0, 0.0)\n", "math.dist(p, q)", 4 * 32 * 32 * limb},
+		// Both are compared and copied, however few factors there are.
+		{"import math\nn = 1 << 640000\n", "math.comb(n, 0)", 40_000 * limb},
+		{"import math\nn = 1 << 640000\n", "math.comb(n, n + 1)", 80_000 * limb},
+		{"import math\nn = 1 << 640000\n", "math.perm(n, 0)", 40_000 * limb},
+		// Getters that make a text, and one that makes a dict of them.
+		{"C = type('\u00e9' * 511, (), {})\n", "[C.__name__ for i in range(100)]", 100 * (costs.Dynamic.NativeCall + 31*costs.Dynamic.Char)},
+		{"import re\np = re.compile('(?P<a>x)')\n", "[p.groupindex for i in range(100)]", 200 * costs.Dynamic.NativeCall},
 		{"import math\nx = 10 ** 40\n", "[math.isqrt(x) for i in range(100)]", 100 * 50 * limb},
 	} {
 		src := tt.setup + "def once():\n    " + tt.body + "\n"
@@ -43,5 +50,11 @@ func TestLongNumbersArePaid(t *testing.T) {
 	ordinary := costOnce(t, rt, "import math\ndef once(): math.hypot(3.0, 4.0)\n", "hypot")
 	if most := costs.Dynamic.FloatFunc + 2*costs.Work.SumTerm + 50; ordinary > most {
 		t.Errorf("the root of near squares costs %d, want at most %d", ordinary, most)
+	}
+	// The logarithm of a power of ten is exact, and nothing as long as the number is raised
+	// to find that out.
+	out := costOnce(t, rt, "import math\ndef once():\n    for k in (1, 22, 28, 100, 308, 309, 5000):\n        assert math.log10(10 ** k) == k and math.log10(10 ** k + 1) >= k\n", "log10")
+	if out == 0 {
+		t.Error("nothing was run")
 	}
 }

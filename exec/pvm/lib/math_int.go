@@ -181,6 +181,11 @@ func countArgs(m *vm.Machine, a vm.Args) (n, k *big.Int, err error) {
 	if k.Sign() < 0 {
 		return nil, nil, m.ValueError("k must be a non-negative integer")
 	}
+	// What follows compares both, copies n twice and reads one of the copies again, however
+	// few factors there are.
+	both := limbs(n) + limbs(k)
+	limbWork(m, both+both+both+both)
+	m.Alloc(16 * limbs(n))
 	return n, k, nil
 }
 

@@ -89,7 +89,9 @@ func (r *reModule) defineMatch() {
 		if s.g.LastIndex == 0 || s.pattern.prog.GroupName(s.g.LastIndex) == "" {
 			return vm.None
 		}
-		return m.NewStr(s.pattern.prog.GroupName(s.g.LastIndex))
+		name := s.pattern.prog.GroupName(s.g.LastIndex)
+		m.ChargeText(name)
+		return m.NewStr(name)
 	})
 	field("regs", func(m *vm.Machine, s *matchState) vm.Value {
 		m.ChargeEach(len(s.g.Spans)/2, m.Prices().NativeCall) // for a pair each

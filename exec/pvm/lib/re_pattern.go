@@ -52,11 +52,13 @@ func (r *reModule) definePattern() {
 		return vm.SmallInt(int64(p.prog.Groups())), nil
 	})
 	field("groupindex", func(m *vm.Machine, p *patternState) (vm.Value, error) {
+		m.Charge(m.Prices().NativeCall)
 		d := m.NewDict()
 		m.ChargeEach(p.prog.Groups(), m.Prices().DictOp)
 		var err error
 		p.prog.EachName(func(name string, group int) {
 			if err == nil {
+				m.Charge(m.Prices().NativeCall) // for the name, as groupdict
 				err = m.DictPut(d, m.NewStr(name), vm.SmallInt(int64(group)))
 			}
 		})

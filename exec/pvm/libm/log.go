@@ -85,21 +85,13 @@ func (b logBase) ofInt(n *big.Int) (uint64, Verdict) {
 		if k, ok := b.exact(odd.Uint64(), int(zeros)); ok {
 			return softfloat.FromInt64(int64(k)), OK
 		}
-	} else if b.ln != nil && zeros > 0 && zeros < 1<<20 && n.BitLen() < 1<<22 {
-		// A power of ten beyond 64 bits: its odd part is 5^zeros.
-		if odd.Cmp(new(big.Int).Exp(big.NewInt(5), big.NewInt(int64(zeros)), nil)) == 0 && b.isCommon() {
-			return softfloat.FromInt64(int64(zeros)), OK
-		}
 	}
+	// Of a power of ten beyond 64 bits the result is an integer, which all approximations
+	// near it round to: whether it is exact need not be known.
 	return rounded(func(w uint) approx {
 		w += 40 // the exponent may have 33 bits
 		return b.eval(odd, int(zeros), w)
 	}), OK
-}
-
-func (b logBase) isCommon() bool {
-	_, ok := b.exact(5, 1)
-	return ok
 }
 
 // Log1p is log(1+x).

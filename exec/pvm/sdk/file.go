@@ -44,7 +44,10 @@ func fileGetters() []fileGetter {
 		}}
 	}
 	return []fileGetter{
-		get("name", func(m *vm.Machine, f *file) vm.Value { return m.NewStr(f.name) }),
+		get("name", func(m *vm.Machine, f *file) vm.Value {
+			m.ChargeText(f.name)
+			return m.NewStr(f.name)
+		}),
 		get("mode", func(m *vm.Machine, f *file) vm.Value { return m.NewStr(f.mode) }),
 		get("closed", func(_ *vm.Machine, f *file) vm.Value { return vm.Bool(f.closed) }),
 	}

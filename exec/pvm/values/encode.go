@@ -218,26 +218,34 @@ func (e *encoder) simple(b byte) error {
 }
 
 func (e *encoder) integer(n *big.Int) error {
-	major, tag := byte(majorUint), uint64(tagPositive)
-	if size := n.BitLen() / 8; size > e.p.Bytes { // not even looked at
+	major, tag, bits := byte(majorUint), uint64(tagPositive), n.BitLen()
+	if size := bits / 8; size > e.p.Bytes { // not even looked at
 		return e.room(size)
 	}
 	if n.Sign() < 0 {
 		major, tag = majorNegative, tagNegative
-		n = new(big.Int).Not(n)
+		if bits > 0 && int(n.TrailingZeroBits()) == bits-1 {
+			bits-- // what is written is -n-1, of a power of two a bit less
+		}
 	}
-	if n.IsUint64() {
+	if bits <= 64 {
+		if n.Sign() < 0 {
+			n = new(big.Int).Not(n)
+		}
 		return e.head(major, n.Uint64())
 	}
 	if err := e.head(majorTag, tag); err != nil {
 		return err
 	}
-	size := (n.BitLen() + 7) / 8
+	size := (bits + 7) / 8
 	if err := e.head(majorBytes, uint64(size)); err != nil {
 		return err
 	}
-	if err := e.room(size); err != nil {
+	if err := e.room(size); err != nil { // before anything is copied
 		return err
+	}
+	if n.Sign() < 0 {
+		n = new(big.Int).Not(n)
 	}
 	e.dst = append(e.dst, n.Bytes()...)
 	return nil

@@ -135,7 +135,11 @@ func (m *Machine) classTuple(classes []*Class) Value {
 }
 
 func typeText(pick func(*Class) string) func(*Machine, Value) (Value, error) {
-	return func(m *Machine, v Value) (Value, error) { return m.newStr(pick(classIn(v))).val(), nil }
+	return func(m *Machine, v Value) (Value, error) {
+		s := pick(classIn(v))
+		m.ChargeText(s)
+		return m.newStr(s).val(), nil
+	}
 }
 
 func (m *Machine) immutableClass(k *Class, name string) error {

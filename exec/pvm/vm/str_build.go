@@ -36,6 +36,15 @@ func (m *Machine) announceText(n int) {
 	}
 }
 
+// ChargeText charges a getter that makes a string of a text which it did not read, whose
+// code points are counted: getters pay for no call.
+func (m *Machine) ChargeText(s string) {
+	m.Charge(m.dyn.NativeCall)
+	if len(s) < largeBytes { // else announceText charges
+		m.ChargeEach(copyUnits(len(s), m), m.dyn.Char)
+	}
+}
+
 // newStrOf is newStr of bytes that it copies.
 func (m *Machine) newStrOf(p []byte) *Str {
 	if len(p) <= 1 {
