@@ -104,7 +104,7 @@ func TestWeightsOfZero(t *testing.T) {
 // TestLargestTree: the tree of a full registry, and of one more, is the plain one.
 func TestLargestTree(t *testing.T) {
 	if testing.Short() {
-		t.Skip("hashes half a million nodes")
+		t.Skip("hashes half a million nodes: left out of -short runs, runs in make test")
 	}
 	for _, n := range []int{1 << 16, 1<<16 + 1} {
 		list := make([]chain.Candidate, n)
