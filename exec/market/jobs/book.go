@@ -1,0 +1,120 @@
+package jobs
+
+import (
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/params"
+	"github.com/cowboy-foundation/cowboy/state"
+)
+
+// Book is the Job Dispatcher in one block.
+type Book struct {
+	State  *state.Overlay
+	Params *params.Params // in force in the block
+	Height chain.Height
+}
+
+// Reader reads entries of storages: a state, or one asked over a wire.
+type Reader interface {
+	Storage(addr chain.Address, key state.StorageKey) ([]byte, error)
+}
+
+// Read returns the row of a job, nil for an id that none has. The error is a fault.
+func Read(view Reader, id chain.Hash) (*Job, error) {
+	row, err := view.Storage(chain.AddrJobDispatcher, JobKey(id))
+	if err != nil || row == nil {
+		return nil, err
+	}
+	return DecodeJob(row)
+}
+
+// ReadSpec returns what a job asks for, nil for an id that no job has. The error is a fault.
+func ReadSpec(view Reader, id chain.Hash) (*chain.JobSpec, error) {
+	row, err := view.Storage(chain.AddrJobDispatcher, SpecKey(id))
+	if err != nil || row == nil {
+		return nil, err
+	}
+	return chain.DecodeJobSpec(row)
+}
+
+// ReadTerms returns a job's terms, nil for an id that no job has. The error is a fault.
+func ReadTerms(view Reader, id chain.Hash) (*chain.JobTerms, error) {
+	row, err := view.Storage(chain.AddrJobDispatcher, TermsKey(id))
+	if err != nil || row == nil {
+		return nil, err
+	}
+	return chain.DecodeJobTerms(row)
+}
+
+// ReadSeat returns the nth seat of an attempt, nil where there is none. The error is a
+// fault.
+func ReadSeat(view Reader, id chain.Hash, attempt, n uint8) (*Seat, error) {
+	row, err := view.Storage(chain.AddrJobDispatcher, SeatKey(id, attempt, n))
+	if err != nil || row == nil {
+		return nil, err
+	}
+	return DecodeSeat(row)
+}
+
+// ReadSeats returns the seats of an attempt in the order of the committee. The error is a
+// fault.
+func ReadSeats(view Reader, id chain.Hash, attempt uint8) ([]*Seat, error) {
+	var all []*Seat
+	// Bounded: by the runners of a job, job.max_runners.
+	for n := uint8(0); ; n++ {
+		s, err := ReadSeat(view, id, attempt, n)
+		if err != nil || s == nil {
+			return all, err
+		}
+		all = append(all, s)
+	}
+}
+
+// ReadWho returns the attempt and the number of a runner's latest seat; false for who was
+// not drawn for the job. The error is a fault.
+func ReadWho(view Reader, id chain.Hash, runner chain.Address) (attempt, n uint8, ok bool, err error) {
+	row, err := view.Storage(chain.AddrJobDispatcher, WhoKey(id, runner))
+	if err != nil || row == nil {
+		return 0, 0, false, err
+	}
+	if len(row) != 2 {
+		return 0, 0, false, ErrRecord
+	}
+	return row[0], row[1], true, nil
+}
+
+// Put writes the row of a job.
+func (b *Book) Put(id chain.Hash, j *Job) { b.set(JobKey(id), j.Encode()) }
+
+// PutSeat writes the row of the nth seat of an attempt.
+func (b *Book) PutSeat(id chain.Hash, attempt, n uint8, s *Seat) {
+	b.set(SeatKey(id, attempt, n), s.Encode())
+}
+
+// Touch notes that a job has a new result in this block, which is judged at its end.
+func (b *Book) Touch(id chain.Hash) { b.set(TouchedKey(id), []byte{}) }
+
+// Event is what happens next to a job by itself.
+type Event uint8
+
+// The events. Each falls due at the first block behind the height that it stands under.
+const (
+	AtCommitDeadline Event = iota + 1 // who has not committed is silent
+	AtDeadline                        // the attempt ends, or what is paid is settled
+	AtWindowEnd                       // no challenge can come
+	AtPrune                           // the rows of the job go
+)
+
+// Schedule puts a job's next event behind a height. A job has one at a time: who schedules
+// takes away what stood there before ([Book.Unschedule]).
+func (b *Book) Schedule(id chain.Hash, behind chain.Height, e Event) {
+	b.set(AtKey(TableDue, behind, id), []byte{byte(e)})
+}
+
+// Unschedule takes away what falls due for a job behind a height.
+func (b *Book) Unschedule(id chain.Hash, behind chain.Height) {
+	b.set(AtKey(TableDue, behind, id), nil)
+}
+
+func (b *Book) set(k state.StorageKey, row []byte) {
+	b.State.SetStorage(chain.AddrJobDispatcher, k, row)
+}
