@@ -3,6 +3,7 @@ package decimal
 import (
 	"errors"
 	"math/big"
+	"math/bits"
 )
 
 // Conversions fail with these; Python's exceptions stand in the texts of the
@@ -180,12 +181,40 @@ func (d Decimal) Binary64() uint64 {
 	}
 }
 
-// hashModulus is the prime 2^61-1, modulo which Python hashes every number, so
-// that equal numbers of any type hash equal.
-var (
-	hashModulus = new(big.Int).SetUint64(1<<61 - 1)
-	hashTenth   = new(big.Int).ModInverse(ten, hashModulus)
+// hashModulus is the prime modulo which Python hashes every number, so that equal numbers
+// of any type hash equal; hashTenth is the inverse of ten.
+const (
+	hashBits    = 61
+	hashModulus = 1<<hashBits - 1
+	hashTenth   = 2075258708292324556
 )
+
+// bigHashModulus is hashModulus for coefficients of any length.
+var bigHashModulus = new(big.Int).SetUint64(hashModulus)
+
+// hashTimes is a product modulo hashModulus of two that are below it: the bits above the
+// 61st count as often as those below, as 2^61 is 1.
+func hashTimes(a, b uint64) uint64 {
+	hi, lo := bits.Mul64(a, b)
+	sum := lo&hashModulus + (hi<<(64-hashBits) | lo>>hashBits)
+	if sum >= hashModulus {
+		sum -= hashModulus
+	}
+	return sum
+}
+
+// hashPower is a power modulo hashModulus.
+func hashPower(base, exp uint64) uint64 {
+	p := uint64(1)
+	// Bounded: by the 64 bits of the exponent.
+	for ; exp > 0; exp >>= 1 {
+		if exp&1 == 1 {
+			p = hashTimes(p, base)
+		}
+		base = hashTimes(base, base)
+	}
+	return p
+}
 
 // Hash is Python's hash(d); of a quiet NaN, which CPython hashes by its address,
 // it is zero. ok is false for a signaling NaN (TypeError).
@@ -198,12 +227,12 @@ func (d Decimal) Hash() (h int64, ok bool) {
 	case infinite:
 		h = 314159
 	default:
-		base := ten
+		base := uint64(10)
 		if d.exp < 0 {
 			base = hashTenth
 		}
-		m := new(big.Int).Exp(base, big.NewInt(max(d.exp, -d.exp)), hashModulus)
-		h = m.Mul(m, d.coef).Mod(m, hashModulus).Int64()
+		m := new(big.Int).Mod(d.coef, bigHashModulus)
+		h = int64(hashTimes(m.Uint64(), hashPower(base, uint64(max(d.exp, -d.exp)))))
 	}
 	if d.neg {
 		h = -h

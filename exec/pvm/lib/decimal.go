@@ -178,7 +178,7 @@ func (d *decimalModule) signal(m *vm.Machine, c *contextState, s decimal.Signal,
 
 // work charges for an operation before it is done.
 func (d *decimalModule) work(m *vm.Machine, w decimal.Work, ds ...decimal.Decimal) {
-	m.Charge(int64(min(d.ctx.Cost(w, ds...), 1<<62)) * m.Prices().LimbWork)
+	m.ChargeCount(int64(d.ctx.Cost(w, ds...)), m.Prices().LimbWork)
 }
 
 func (d *decimalModule) value(m *vm.Machine, x decimal.Decimal) vm.Value {

@@ -10,11 +10,14 @@ import (
 // signalDict is the payload of Context.flags and Context.traps: a mapping from
 // signals to truth with a fixed set of keys.
 type signalDict struct {
-	leaf
 	s     *contextState
 	traps bool
 }
 
+// Roots visits the context, which the mapping is a part of.
+func (f *signalDict) Roots(visit func(vm.Value)) { visit(f.s.self) }
+
+// Bytes is the modelled size.
 func (*signalDict) Bytes() int { return 48 }
 
 func (f *signalDict) field() *decimal.Signal {

@@ -38,7 +38,7 @@ func formatterParser(m *vm.Machine, a vm.Args) (vm.Value, error) {
 			}
 		}
 		return m.NewTuple(row), true, nil
-	}, func(func(vm.Value)) {}), nil
+	}, hold(a.Values[0])), nil
 }
 
 // fieldNameSplit answers the first part of a field's name and an iterator over the
@@ -60,7 +60,7 @@ func fieldNameSplit(m *vm.Machine, a vm.Args) (vm.Value, error) {
 		}
 		chars(m, len(step.Name))
 		return m.NewTuple([]vm.Value{vm.Bool(step.Attribute), indexOrName(m, step.Index, step.Name)}), true, nil
-	}, func(func(vm.Value)) {})
+	}, hold(a.Values[0]))
 	return m.NewTuple([]vm.Value{indexOrName(m, index, name), rest}), nil
 }
 

@@ -39,6 +39,10 @@ func chainOf(outer vm.Value) *iterState {
 	return s
 }
 
+// skip charges for an item that is taken and not handed on: what a step of the iterator
+// costs, as the source may make an object for it.
+func skip(m *vm.Machine) { m.Charge(m.Work().IteratorStep * m.Prices().Element) }
+
 // iterOf is the iterator of argument i; the function of the class, if any, is
 // the argument before.
 func iterOf(m *vm.Machine, a vm.Args, i int) (vm.Value, error) { return m.Iter(a.Values[i]) }
@@ -71,7 +75,7 @@ func newCompress(m *vm.Machine, a vm.Args) (*iterState, error) {
 			if err != nil || t {
 				return v, t, err
 			}
-			m.Charge(m.Prices().Element)
+			skip(m)
 		}
 	}
 	return s, nil
@@ -98,7 +102,7 @@ func newDropwhile(m *vm.Machine, a vm.Args) (*iterState, error) {
 				started = true
 				return v, true, nil
 			}
-			m.Charge(m.Prices().Element)
+			skip(m)
 		}
 	}
 	return s, nil
@@ -150,7 +154,7 @@ func newFilterfalse(m *vm.Machine, a vm.Args) (*iterState, error) {
 			if err != nil || !t {
 				return v, err == nil, err
 			}
-			m.Charge(m.Prices().Element)
+			skip(m)
 		}
 	}
 	return s, nil
@@ -275,7 +279,7 @@ func sliced(it vm.Value, next, end, step int64) *iterState {
 			if v, ok, err := m.Next(it); err != nil || !ok {
 				return v, false, err
 			}
-			m.Charge(m.Prices().Element)
+			skip(m)
 			taken++
 		}
 		if end >= 0 && taken >= end {

@@ -79,7 +79,8 @@ func partialNew(m *vm.Machine, a vm.Args) (vm.Value, error) {
 	if inner, _ := p.fn.Foreign(); inner != nil && m.ClassOf(p.fn) == c {
 		if in, ok := inner.(*partial); ok {
 			p.fn = in.fn
-			p.args = append(p.args, in.args...)
+			elements(m, len(in.args))
+			p.args = append(make([]vm.Value, 0, len(in.args)+len(rest)), in.args...)
 			keys, values := m.DictItems(in.keywords)
 			m.ChargeEach(len(keys), m.Prices().DictOp)
 			// Paid: by the charge above, a store each.

@@ -220,7 +220,7 @@ type structIter struct {
 }
 
 func (s *structIter) Roots(visit func(vm.Value)) { visit(s.buf) }
-func (*structIter) Bytes() int                   { return 64 }
+func (s *structIter) Bytes() int                 { return 64 + s.l.bytes() } // a layout that nothing else may hold
 
 // Step unpacks the next piece of the buffer.
 func (s *structIter) Step(m *vm.Machine) (vm.Value, bool, error) {
@@ -228,6 +228,8 @@ func (s *structIter) Step(m *vm.Machine) (vm.Value, bool, error) {
 		return vm.None, false, nil
 	}
 	s.at += s.l.size
+	m.Charge(m.Work().IteratorStep * m.Prices().Element)
+	m.ChargeCount(s.l.items, 2*m.Prices().Element) // an object each, of bytes that may be none
 	return s.l.charged(m, s.buf, s.at-s.l.size), true, nil
 }
 

@@ -291,7 +291,7 @@ func (m *Machine) intPow(a, b format.Int) (Value, error) {
 		return unbound, m.RaiseValue(m.rt.classes.MemoryError)
 	}
 	n := int64(min(lo/64, 1<<27)) + 2 // a result past any heap, however much larger
-	m.spend(m.Work().IntPower*n*n, int(n))
+	m.spend(product(m.Work().IntPower, n, n), int(n))
 	return intOf(new(big.Int).Exp(x, big.NewInt(b.Small), nil)), nil
 }
 
@@ -315,7 +315,7 @@ func (m *Machine) intPowMod(a, b, mod format.Int) (Value, error) {
 	x, e, n := bigOf(a), bigOf(b), bigOf(mod)
 	abs := new(big.Int).Abs(n)
 	l := limbs(n)
-	m.spend(m.Work().IntPowerMod*int64(l)*int64(l)*int64(e.BitLen()+1)+int64(limbs(x))*int64(l), 4*l)
+	m.spend(product(m.Work().IntPowerMod, int64(l), int64(l), int64(e.BitLen())+1)+int64(limbs(x))*int64(l), 4*l)
 	if e.Sign() < 0 {
 		m.ChargeCount(int64(l)*int64(l), m.Work().IntInverse*m.dyn.LimbWork)
 		inv := new(big.Int).ModInverse(x, abs)

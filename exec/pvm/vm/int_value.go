@@ -5,7 +5,9 @@ package vm
 // arithmetic shows.
 
 import (
+	"math"
 	"math/big"
+	"math/bits"
 	"strconv"
 
 	"github.com/cowboy-foundation/cowboy/exec/pvm/format"
@@ -146,6 +148,25 @@ func (m *Machine) spend(work int64, result int) {
 	}
 	m.Charge(work * m.dyn.LimbWork)
 	m.Alloc(intBytes + 8*result)
+}
+
+// mostWork is more than any machine has cycles for.
+const mostWork = math.MaxInt64 / 2
+
+// product is that of counts which a program chose, none of them negative, or mostWork for
+// more: three lengths of ints may have a product beyond 64 bits, and a charge that wrapped
+// would be none.
+func product(counts ...int64) int64 {
+	p := uint64(1)
+	// Bounded: by the four counts that callers give.
+	for _, n := range counts {
+		hi, lo := bits.Mul64(p, uint64(n))
+		if hi != 0 || lo > mostWork {
+			return mostWork
+		}
+		p = lo
+	}
+	return int64(p)
 }
 
 // index returns v as an int by __index__, which any int is itself.

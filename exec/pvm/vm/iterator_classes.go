@@ -293,12 +293,15 @@ func (m *Machine) reversed(v Value) (Value, error) {
 	if err != nil {
 		return unbound, err
 	}
-	i := n - 1
+	i, item := n-1, m.dyn.Element
+	if s, ok := v.str(); ok && !s.ascii() {
+		item *= 3 // it is looked for, from a mark near it, and an object is made
+	}
 	it := m.newFunc(m.rt.classes.reversed.value(), m.rt.classes.reversed, v, func(m *Machine) (Value, bool, error) {
 		if i < 0 {
 			return unbound, false, nil
 		}
-		m.Charge(m.dyn.Element)
+		m.Charge(item)
 		i--
 		x, err := m.GetItem(v, SmallInt(i+1))
 		if err != nil && (m.isRaised(err, m.rt.classes.IndexError) || m.isRaised(err, m.rt.classes.StopIteration)) {

@@ -1,6 +1,9 @@
 package vm
 
-import "unicode/utf8"
+import (
+	"strings"
+	"unicode/utf8"
+)
 
 // textGetItem is v[key] of str, bytes and bytearray.
 func (m *Machine) textGetItem(v, key Value) (Value, bool, error) {
@@ -99,7 +102,7 @@ func (m *Machine) textSlice(v Value, sl *Slice) (Value, error) {
 		if sp.count == s.points() && exact(v) {
 			return v, nil
 		}
-		return m.newStr(s.sub(sp.first, sp.first+sp.count)).val(), nil
+		return m.newStr(part(s.sub(sp.first, sp.first+sp.count), len(s.s))).val(), nil
 	case isStr && s.ascii():
 		m.Alloc(sp.count)
 		return m.newStr(string(pick(s.s, sp))).val(), nil
@@ -119,9 +122,21 @@ func (m *Machine) textSlice(v Value, sl *Slice) (Value, error) {
 	}
 	b, _ := m.bytesOf(v)
 	if sp.step == 1 {
-		return m.newBytes(b[sp.first : sp.first+sp.count]).val(), nil
+		return m.newBytes(part(b[sp.first:sp.first+sp.count], len(b))).val(), nil
 	}
 	return m.newBytes(string(pick(b, sp))).val(), nil
+}
+
+// part is a text out of one of whole bytes: a text of its own where it is less than half of
+// a long one, which it would keep whole while only its own length is counted. The copy is
+// paid as the slice is, a character each.
+func part(s string, whole int) string {
+	const long = 1 << 10
+	if whole < long || 2*len(s) >= whole {
+		return s
+	}
+	// Paid: by textSlice, a character each.
+	return strings.Clone(s)
 }
 
 func pick[T string | []byte](b T, sp span) []byte {

@@ -241,6 +241,9 @@ func (m *Machine) textNext(it *Iterator) (Value, bool) {
 	case *Str:
 		if at < len(o.s) {
 			n := runeBytes(o.s[at])
+			if n > 1 {
+				m.Charge(2 * m.dyn.Element) // for an object; those of ASCII are there
+			}
 			it.at += int64(n)
 			it.unseen--
 			return m.newStr(o.s[at : at+n]).val(), true
