@@ -20,6 +20,8 @@ var paidPackages = []string{
 	"exec/governance",
 	"exec/mailbox",
 	"exec/market/jobs",
+	"exec/market/judge",
+	"exec/market/judge/strictjson",
 	"exec/market",
 	"exec/market/runners",
 	"exec/market/results",

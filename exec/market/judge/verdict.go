@@ -1,0 +1,221 @@
+package judge
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/exec/market/judge/strictjson"
+)
+
+// Verdict judges the results of a job. As long as further results may decide it returns
+// [Undecided]; what it returns else depends on the set of results alone, not on their order.
+//
+// Failures of a class decide as soon as threshold runners report them, and so do equal
+// results in a majority_vote; all other modes wait for Final (resolution 12.34). Where one
+// runner works, its result is final.
+func Verdict(q *Question) *Decision {
+	outputs := slices.SortedFunc(slices.Values(q.Outputs), bySeat) // Bounded: 255 seats.
+	r := rulesOf(q.Spec, q.Terms)
+	threshold := max(1, int(q.Spec.Verification.Threshold))
+	final := q.Final || len(outputs) > 0 && alone(q.Spec.Verification.Mode)
+	d, failed := failures(outputs, threshold)
+	if !failed && !final && (!r.early() || counted(outputs) < threshold) {
+		return d
+	}
+	readings := make([]reading, 0, len(outputs))
+	for i := range outputs { // Paid: by a budget for each (rules.read).
+		readings = append(readings, r.read(q, &outputs[i]))
+		d.add(&readings[i])
+	}
+	switch {
+	case failed:
+		return d
+	case r.agree(d, readings, threshold):
+		d.Outcome = Agreed
+		r.verify(q, d)
+	case final:
+		d.Outcome = NoAgreement
+	}
+	return d
+}
+
+// Late judges results that come after a verdict, from the outcome and the key that it had:
+// which of them would have been among those that agree. Only a majority_vote and failures are
+// decided before all results are in; in other modes nothing is late.
+func Late(q *Question, outcome Outcome, key chain.Hash) *Decision {
+	d := &Decision{Outcome: outcome, Key: key}
+	r := rulesOf(q.Spec, q.Terms)
+	outputs := slices.SortedFunc(slices.Values(q.Outputs), bySeat) // Bounded: 255 seats.
+	for i := range outputs {                                       // Paid: by a budget for each (rules.read).
+		got := r.read(q, &outputs[i])
+		d.add(&got)
+		matches := got.counts && outcome == Agreed && r.early() && got.key == key
+		fails := outcome != Undecided && failureOf(&outputs[i]) == outcome
+		if matches || fails {
+			d.Seats = append(d.Seats, outputs[i].Seat)
+		}
+	}
+	return d
+}
+
+func bySeat(a, b Output) int { return cmp.Compare(a.Seat, b.Seat) }
+
+// add counts what a reading took and the fault that it found.
+func (d *Decision) add(got *reading) {
+	d.Steps += got.steps
+	if got.panicked {
+		d.Panics++
+	}
+	if got.fault != NoFault {
+		d.Faults = append(d.Faults, Fault{got.output.Seat, got.fault})
+	}
+}
+
+// counted is how many results are ok by their own word.
+func counted(outputs []Output) (n int) {
+	for i := range outputs { // Bounded: 255 seats.
+		if outputs[i].Result.Outcome == chain.OutcomeOK {
+			n++
+		}
+	}
+	return n
+}
+
+// failureOf is what the failure of a result is for the job, Undecided for a result that is
+// ok.
+func failureOf(o *Output) Outcome {
+	switch o.Result.Outcome {
+	case chain.OutcomeImpossible:
+		return Impossible
+	case chain.OutcomeActorFault:
+		return ActorFault
+	case chain.OutcomeExternalFault:
+		return External
+	}
+	return Undecided
+}
+
+// failures looks for a failure that threshold runners report (resolution 12.52).
+func failures(outputs []Output, threshold int) (*Decision, bool) {
+	for _, class := range [...]Outcome{Impossible, ActorFault, External} { // Bounded: three classes.
+		d := &Decision{Outcome: class}
+		for i := range outputs { // Bounded: 255 seats.
+			if failureOf(&outputs[i]) == class {
+				d.Seats = append(d.Seats, outputs[i].Seat)
+			}
+		}
+		if len(d.Seats) >= threshold {
+			d.Canonical = d.Seats[0]
+			return d, true
+		}
+	}
+	return &Decision{}, false
+}
+
+// agree looks for threshold results that agree, and writes them down. Readings stand by
+// ascending seat.
+func (r *rules) agree(d *Decision, readings []reading, threshold int) bool {
+	valid := slices.DeleteFunc(slices.Clone(readings), func(x reading) bool { return !x.counts }) // Bounded: 255 seats.
+	if len(valid) < threshold {
+		return false
+	}
+	if r.takesMedian() {
+		return r.median(d, valid, threshold)
+	}
+	if !r.early() && r.snapshot == chain.SnapshotLatest {
+		// Bounded: 255 seats. The first of those that are alike is the one of the least seat.
+		newest := slices.MaxFunc(valid, func(a, b reading) int { return cmp.Compare(a.millis, b.millis) })
+		d.settle(valid, &newest)
+		return true
+	}
+	class := largest(valid)
+	if len(class) < threshold {
+		return false
+	}
+	centre := class[0]
+	if !r.early() && r.snapshot == chain.SnapshotFirstValid {
+		// Bounded: 255 seats. As above.
+		centre = slices.MinFunc(class, func(a, b reading) int {
+			return cmp.Compare(a.output.CommittedAt, b.output.CommittedAt)
+		})
+	}
+	d.settle(class, &centre)
+	return true
+}
+
+// settle writes down who agrees and whose result it is.
+func (d *Decision) settle(agreed []reading, canonical *reading) {
+	for i := range agreed { // Bounded: 255 seats.
+		d.Seats = append(d.Seats, agreed[i].output.Seat)
+	}
+	d.Canonical = canonical.output.Seat
+	d.Data = canonical.output.Result.Data
+	d.Key = canonical.key
+}
+
+// largest returns the most readings that are equal in what must be equal; of several such
+// sets the one with the least seat. Equality is transitive, so each set is the star of all
+// of its members (resolution 12.36).
+func largest(valid []reading) (class []reading) {
+	// Bounded: 255 seats, each beside each.
+	for i := range valid {
+		var star []reading
+		for j := range valid { // Bounded: as above.
+			if valid[j].key == valid[i].key {
+				star = append(star, valid[j])
+			}
+		}
+		if len(star) > len(class) {
+			class = star
+		}
+	}
+	return class
+}
+
+// verify asks the actor that the job names, if it names one. One that says no, or fails,
+// leaves no agreement.
+func (r *rules) verify(q *Question, d *Decision) {
+	if _, _, named := Custom(q.Spec); !named {
+		return
+	}
+	opinion, err := Opinion{}, ErrNoRoom
+	if q.Verifier != nil {
+		opinion, err = q.Verifier(d)
+	}
+	switch {
+	case errors.Is(err, ErrNoRoom):
+		d.Outcome, d.Waiting = Undecided, true
+	case err != nil || !opinion.Valid:
+		d.withdraw()
+	case opinion.Canonical != nil:
+		d.replace(r, opinion.Canonical)
+	}
+}
+
+// replace takes the data of the job's verifier as the result, if it is of the job's format.
+func (d *Decision) replace(r *rules, data []byte) {
+	steps := strictjson.NewSteps(r.terms.JudgeSteps)
+	err := steps.Spend(uint64(len(data)) / 16)
+	switch {
+	case len(data) > int(r.terms.ResultSchema.MaxReturnBytes):
+		err = ErrTooLong
+	case err == nil && r.terms.ResultSchema.DataFormat == chain.FormatJSON:
+		_, err = strictjson.Read(data, steps)
+	case err == nil && r.terms.ResultSchema.DataFormat == chain.FormatText && !utf8.Valid(data):
+		err = ErrNotText
+	}
+	d.Steps += steps.Used()
+	if err != nil {
+		d.withdraw()
+		return
+	}
+	d.Data = data
+}
+
+// withdraw takes an agreement back.
+func (d *Decision) withdraw() {
+	d.Outcome, d.Seats, d.Canonical, d.Data, d.Key = NoAgreement, nil, 0, nil, chain.Hash{}
+}
