@@ -17,7 +17,7 @@ type rules struct {
 }
 
 // setupSteps is what a result takes before a byte of it is read.
-const setupSteps = 32
+const setupSteps = 64
 
 // rulesOf reads the rules of a job that Check has taken. No result counts for another one.
 func rulesOf(spec *chain.JobSpec, terms *chain.JobTerms) *rules {
@@ -35,7 +35,7 @@ func rulesOf(spec *chain.JobSpec, terms *chain.JobTerms) *rules {
 			return r
 		}
 		r.fields = append(r.fields, p)
-		r.setup += 4 + uint64(len(name))/4
+		r.setup += 4 + uint64(len(name))/2
 	}
 	return r
 }

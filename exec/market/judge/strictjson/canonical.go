@@ -16,7 +16,8 @@ func (v Value) AppendCanonical(dst []byte, steps *Steps) ([]byte, error) {
 	dst = append(dst, byte(v.node.kind))
 	switch v.node.kind {
 	case Number:
-		return v.Number().appendCanonical(dst), nil
+		var buf [MaxDigits]byte
+		return decimalOf(text, buf[:]).appendCanonical(dst), nil
 	case String:
 		return appendText(dst, text), nil
 	case Array, Object:

@@ -22,11 +22,12 @@ func (v Value) Number() Decimal {
 	if v.node.kind != Number {
 		return Decimal{}
 	}
-	return decimalOf(v.Text())
+	return decimalOf(v.Text(), nil)
 }
 
-// decimalOf reads a number of JSON within the bounds of [Read].
-func decimalOf(text []byte) (d Decimal) {
+// decimalOf reads a number of JSON within the bounds of [Read]. The digits of one with a
+// fraction are put together in buf, those of others alias text.
+func decimalOf(text, buf []byte) (d Decimal) {
 	if text[0] == '-' {
 		d.Negative, text = true, text[1:]
 	}
@@ -36,14 +37,20 @@ func decimalOf(text []byte) (d Decimal) {
 	}
 	d.Digits = text
 	if at := bytes.IndexByte(text, '.'); at >= 0 { // Paid: with the bytes of the text.
-		d.Digits = append(append(make([]byte, 0, len(text)), text[:at]...), text[at+1:]...)
+		d.Digits = append(append(buf[:0], text[:at]...), text[at+1:]...)
 		d.Exponent += at
 	} else {
 		d.Exponent += len(text)
 	}
-	trimmed := bytes.TrimLeft(d.Digits, "0") // Bounded: MaxDigits.
-	d.Exponent -= len(d.Digits) - len(trimmed)
-	d.Digits = bytes.TrimRight(trimmed, "0") // Bounded: MaxDigits.
+	// Bounded: MaxDigits.
+	for len(d.Digits) > 0 && d.Digits[0] == '0' {
+		d.Digits = d.Digits[1:]
+		d.Exponent--
+	}
+	// Bounded: MaxDigits.
+	for len(d.Digits) > 0 && d.Digits[len(d.Digits)-1] == '0' {
+		d.Digits = d.Digits[:len(d.Digits)-1]
+	}
 	if len(d.Digits) == 0 {
 		return Decimal{}
 	}

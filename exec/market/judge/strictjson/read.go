@@ -212,7 +212,7 @@ func (r *reader) sort(members []node) error {
 }
 
 // sortSteps is what it takes to sort n names.
-func sortSteps(n int) uint64 { return uint64(n) * uint64(bits.Len(uint(n))) / 2 }
+func sortSteps(n int) uint64 { return uint64(n) * uint64(bits.Len(uint(n))) }
 
 // text reads a string and returns where its characters stand in the document.
 func (r *reader) text() (span, error) {

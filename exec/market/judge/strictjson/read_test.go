@@ -125,7 +125,7 @@ func TestStepsRunOut(t *testing.T) {
 	}
 	need := steps.Used()
 	// 6 for 96 bytes, a step for each of eleven values, and the sorting of three and two names
-	if want := uint64((len(text)+15)/16 + 11 + 3*2/2 + 2*2/2); need != want {
+	if want := uint64((len(text)+15)/16 + 11 + 3*2 + 2*2); need != want {
 		t.Errorf("%d steps, want %d", need, want)
 	}
 	for n := range need + 1 {
