@@ -2,18 +2,14 @@ package judge
 
 import (
 	"encoding/hex"
-	"encoding/json"
 	"math/big"
-	"os"
 	"testing"
+
+	"github.com/cowboy-foundation/cowboy/crypto/vectors"
 )
 
-// TestEntropyOfTheVectors holds logarithms and entropy to the public vectors.
-func TestEntropyOfTheVectors(t *testing.T) {
-	file, err := os.ReadFile("../../../../shared/vectors/selection/rest.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+// TestEntropyOfOthers holds logarithms and entropy to the public vectors.
+func TestEntropyOfOthers(t *testing.T) {
 	var rest struct {
 		Entropy []struct {
 			Data   string
@@ -22,8 +18,9 @@ func TestEntropyOfTheVectors(t *testing.T) {
 		}
 		Logs []struct{ X, Value uint64 } `json:"log2_x65536"`
 	}
-	if err := json.Unmarshal(file, &rest); err != nil || len(rest.Entropy) == 0 || len(rest.Logs) == 0 {
-		t.Fatal(err, len(rest.Entropy), len(rest.Logs))
+	vectors.Decode(t, "selection/rest.json", &rest)
+	if len(rest.Entropy) == 0 || len(rest.Logs) == 0 {
+		t.Fatal(len(rest.Entropy), len(rest.Logs))
 	}
 	for _, c := range rest.Logs {
 		if got := log2(c.X); got != c.Value {

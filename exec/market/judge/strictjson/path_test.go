@@ -3,20 +3,16 @@ package strictjson_test
 import (
 	"encoding/json"
 	"errors"
-	"os"
 	"testing"
 
+	"github.com/cowboy-foundation/cowboy/crypto/vectors"
 	"github.com/cowboy-foundation/cowboy/exec/market/judge/strictjson"
 )
 
-// TestPathsOfTheSuite runs the compliance suite of RFC 9535 as far as its paths are
+// TestPathsOfOthers runs the compliance suite of RFC 9535 as far as its paths are
 // singular. A path that the suite refuses is refused here too, and no singular path is taken
 // for another kind.
-func TestPathsOfTheSuite(t *testing.T) {
-	file, err := os.ReadFile("../../../../../shared/vectors/jsonpath/cts.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+func TestPathsOfOthers(t *testing.T) {
 	var suite struct {
 		Tests []struct {
 			Name     string
@@ -27,9 +23,7 @@ func TestPathsOfTheSuite(t *testing.T) {
 			Invalid  bool `json:"invalid_selector"`
 		}
 	}
-	if err := json.Unmarshal(file, &suite); err != nil {
-		t.Fatal(err)
-	}
+	vectors.Decode(t, "jsonpath/cts.json", &suite)
 	singular, several, invalid := 0, 0, 0
 	for _, c := range suite.Tests {
 		path, err := strictjson.ParsePath(c.Selector)
