@@ -16,6 +16,7 @@ var (
 	ErrThreshold  = errors.New("is not a threshold for this mode and number of runners")
 	ErrNeedsJSON  = errors.New("needs data_format json")
 	ErrNoFields   = errors.New("names no field to compare")
+	ErrManyFields = errors.New("names more fields than a median is taken of")
 	ErrNotForMode = errors.New("means nothing in this mode")
 	ErrOneCustom  = errors.New("more than one custom check")
 	ErrActor      = errors.New("is not the address of an actor")
@@ -235,8 +236,11 @@ func checkCompared(v *chain.Verification, terms *chain.JobTerms) error {
 	if alone(v.Mode) {
 		return nil
 	}
-	named := len(fieldsOf(v, terms)) > 0
-	snapshot := snapshotOf(terms)
+	fields, snapshot := fieldsOf(v, terms), snapshotOf(terms)
+	if snapshot == chain.SnapshotMedian && len(fields) > maxNumbers {
+		return specError("verification.checks", ErrManyFields)
+	}
+	named := len(fields) > 0
 	if (named || snapshot == chain.SnapshotMedian) && terms.ResultSchema.DataFormat != chain.FormatJSON {
 		return termsError("result_schema.data_format", ErrNeedsJSON)
 	}

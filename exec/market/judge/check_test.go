@@ -2,6 +2,7 @@ package judge_test
 
 import (
 	"errors"
+	"slices"
 	"testing"
 
 	"github.com/cowboy-foundation/cowboy/chain"
@@ -64,6 +65,8 @@ func objective(c ...chain.ObjectiveCheck) func(*job) {
 
 var verifier = &chain.CustomCheck{Actor: "0x1111111111111111111111111111111111111111", Method: "verify"}
 
+func sixtyFour() []string { return slices.Repeat([]string{"v"}, chain.MaxCheckFields) }
+
 // TestCheckTakes holds the nearest valid neighbours of what TestCheckRefuses has.
 func TestCheckTakes(t *testing.T) {
 	for name, j := range map[string]job{
@@ -86,6 +89,7 @@ func TestCheckTakes(t *testing.T) {
 		"structured, latest":           structured(shot(chain.SnapshotLatest), checks()),
 		"structured, latest text":      structured(shot(chain.SnapshotLatest), checks(), format(chain.FormatText)),
 		"median 2 of 3":                structured(shot(chain.SnapshotMedian), committee(3, 2)),
+		"median of 64":                 structured(shot(chain.SnapshotMedian), committee(3, 2), checks(&chain.FieldsCheck{Fields: sixtyFour()})),
 		"median of no field":           structured(shot(chain.SnapshotMedian), committee(3, 2), checks()),
 		"structured, a verifier alone": structured(checks(verifier), format(chain.FormatText)),
 		"verifier without 0x":          structured(checks(&chain.CustomCheck{Actor: verifier.Actor[2:], Method: "v"})),
@@ -150,6 +154,7 @@ func TestCheckRefuses(t *testing.T) {
 		{"check of a wrong field", majority(checks(&chain.MajorityCheck{})), "verification.checks[0]", strictjson.ErrPath},
 		{"a wrong field", structured(checks(&chain.FieldsCheck{Fields: []string{"v", "$["}})), "verification.checks[0]", strictjson.ErrPath},
 		{"no field", structured(checks(&chain.FieldsCheck{})), "verification.checks[0]", judge.ErrNoFields},
+		{"median of 65", structured(committee(3, 2), shot(chain.SnapshotMedian), checks(&chain.FieldsCheck{Fields: sixtyFour()}, &chain.MajorityCheck{Field: "v"})), "verification.checks", judge.ErrManyFields},
 		{"no check", structured(checks()), "verification.checks", judge.ErrNoFields},
 		{"no check, first_valid", structured(checks(), shot(chain.SnapshotFirstValid)), "verification.checks", judge.ErrNoFields},
 		{"median of text", structured(committee(3, 2), checks(), shot(chain.SnapshotMedian), format(chain.FormatText)), "result_schema.data_format", judge.ErrNeedsJSON},

@@ -34,6 +34,7 @@ func TestFreshness(t *testing.T) {
 		{"of a field", bond(maxAge(10, pointer("$.t"))), at, true},
 		{"of a field that lacks", bond(maxAge(10, pointer("$.t"))), 0, false},
 		{"any age", bond(maxAge(1<<64-1, nil)), 1, true},
+		{"an age beyond 64 bits", bond(maxAge(1<<61, nil)), 1, true},
 		{"block by name", bond(reference(chain.FreshAtBlock, 0, 5)), at - 5, true},
 		{"block by name, too old", bond(reference(chain.FreshAtBlock, 0, 5)), at - 6, false},
 		{"submission", bond(reference(chain.FreshAtSubmission, 0, 5)), submitted + 5, true},

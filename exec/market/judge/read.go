@@ -169,7 +169,7 @@ func (r *rules) numbersIn(v strictjson.Value, steps *strictjson.Steps) ([]number
 	var numbers []number
 	// Paid: by spend, for each value on the way.
 	for i, field := range r.fields {
-		if slices.Contains(r.names[:i], r.names[i]) { // Paid: in setup; a job names few fields.
+		if slices.Contains(r.names[:i], r.names[i]) { // Paid: in setup; it ends among the first maxNumbers.
 			continue
 		}
 		found, ok, err := field.Follow(v, steps)

@@ -54,10 +54,8 @@ func (r *rules) takesMedian() bool {
 	return r.spec.Verification.Mode == chain.VerifyStructured && r.snapshot == chain.SnapshotMedian
 }
 
-// early reports whether enough results decide before all are in (resolution 12.34).
-func (r *rules) early() bool {
-	return alone(r.spec.Verification.Mode) || r.spec.Verification.Mode == chain.VerifyMajorityVote
-}
+// early reports whether in a mode enough results decide before all are in (resolution 12.34).
+func early(m chain.VerificationMode) bool { return alone(m) || m == chain.VerifyMajorityVote }
 
 // StepsBound returns how many steps the results of a job take at most when they are judged
 // once: what its submitter pays for. It is 0 where there is nothing to judge.

@@ -18,13 +18,13 @@ import (
 // runner works, its result is final.
 func Verdict(q *Question) *Decision {
 	outputs := slices.SortedFunc(slices.Values(q.Outputs), bySeat) // Bounded: 255 seats.
-	r := rulesOf(q.Spec, q.Terms)
-	threshold := max(1, int(q.Spec.Verification.Threshold))
-	final := q.Final || len(outputs) > 0 && alone(q.Spec.Verification.Mode)
+	mode, threshold := q.Spec.Verification.Mode, max(1, int(q.Spec.Verification.Threshold))
+	final := q.Final || len(outputs) > 0 && alone(mode)
 	d, failed := failures(outputs, threshold)
-	if !failed && !final && (!r.early() || counted(outputs) < threshold) {
+	if !failed && !final && (!early(mode) || counted(outputs) < threshold) {
 		return d
 	}
+	r := rulesOf(q.Spec, q.Terms)
 	readings := make([]reading, 0, len(outputs))
 	for i := range outputs { // Paid: by a budget for each (rules.read).
 		readings = append(readings, r.read(q, &outputs[i]))
@@ -52,7 +52,7 @@ func Late(q *Question, outcome Outcome, key chain.Hash) *Decision {
 	for i := range outputs {                                       // Paid: by a budget for each (rules.read).
 		got := r.read(q, &outputs[i])
 		d.add(&got)
-		matches := got.counts && outcome == Agreed && r.early() && got.key == key
+		matches := got.counts && outcome == Agreed && early(r.spec.Verification.Mode) && got.key == key
 		fails := outcome != Undecided && failureOf(&outputs[i]) == outcome
 		if matches || fails {
 			d.Seats = append(d.Seats, outputs[i].Seat)
@@ -125,7 +125,7 @@ func (r *rules) agree(d *Decision, readings []reading, threshold int) bool {
 	if r.takesMedian() {
 		return r.median(d, valid, threshold)
 	}
-	if !r.early() && r.snapshot == chain.SnapshotLatest {
+	if !early(r.spec.Verification.Mode) && r.snapshot == chain.SnapshotLatest {
 		// Bounded: 255 seats. The first of those that are alike is the one of the least seat.
 		newest := slices.MaxFunc(valid, func(a, b reading) int { return cmp.Compare(a.millis, b.millis) })
 		d.settle(valid, &newest)
@@ -136,7 +136,7 @@ func (r *rules) agree(d *Decision, readings []reading, threshold int) bool {
 		return false
 	}
 	centre := class[0]
-	if !r.early() && r.snapshot == chain.SnapshotFirstValid {
+	if !early(r.spec.Verification.Mode) && r.snapshot == chain.SnapshotFirstValid {
 		// Bounded: 255 seats. As above.
 		centre = slices.MinFunc(class, func(a, b reading) int {
 			return cmp.Compare(a.output.CommittedAt, b.output.CommittedAt)

@@ -121,6 +121,22 @@ func TestOutliers(t *testing.T) {
 	}
 }
 
+// TestManyNumbers takes medians of 64 numbers and of no more.
+func TestManyNumbers(t *testing.T) {
+	numbers := func(n int) string {
+		var b strings.Builder
+		for i := range n {
+			fmt.Fprintf(&b, `,"%02d":1`, i)
+		}
+		return "{" + b.String()[1:] + "}"
+	}
+	j := structured(committee(3, 2), checks(), shot(chain.SnapshotMedian))
+	d := judge.Verdict(question(j.spec, j.terms, ok(0, numbers(64)), ok(1, numbers(65)), ok(2, numbers(64))))
+	if summary(d) != "1 [0 2] 0 "+numbers(64) {
+		t.Error(summary(d))
+	}
+}
+
 // TestOneRunsOut lets one result take more steps than it has: it does not count, is no
 // fault, and takes nothing from the others (resolution 12.42).
 func TestOneRunsOut(t *testing.T) {
@@ -216,6 +232,14 @@ func TestLate(t *testing.T) {
 	}
 	if got := judge.Late(late, judge.NoAgreement, chain.Hash{}); len(got.Seats) > 0 {
 		t.Error(got.Seats)
+	}
+	if got := judge.Late(late, judge.Undecided, d.Key); len(got.Seats) > 0 {
+		t.Error("without a verdict nothing is late", got.Seats)
+	}
+	s := structured(checks(&chain.FieldsCheck{Fields: []string{"v"}}))
+	agreed := judge.Verdict(question(s.spec, s.terms, ok(0, `{"v":1}`), ok(1, `{"v":1}`)))
+	if got := judge.Late(question(s.spec, s.terms, ok(2, `{"v":1}`)), agreed.Outcome, agreed.Key); len(got.Seats) > 0 {
+		t.Error("a verdict that waited for all has nobody late", got.Seats)
 	}
 	j.terms.ObjectiveChecks = []chain.ObjectiveCheck{&chain.MinLengthObjective{Bytes: 2}}
 	if got := judge.Late(late, d.Outcome, d.Key); !slices.Equal(got.Faults, []judge.Fault{{Seat: 2, Kind: judge.TooShort}}) {

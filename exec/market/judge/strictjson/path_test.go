@@ -90,6 +90,7 @@ func TestParseField(t *testing.T) {
 		{".a[-2]", ""},
 		{".a['0']", ""},
 		{"$[9007199254740991]", ""},
+		{"$[-9007199254740991]", ""},
 	} {
 		path, err := strictjson.ParseField(c.field)
 		if err != nil {
@@ -123,6 +124,7 @@ func TestParseField(t *testing.T) {
 		{"$[01]", strictjson.ErrPath},
 		{"$[-0]", strictjson.ErrPath},
 		{"$[9007199254740992]", strictjson.ErrPath},
+		{"$[-9007199254740992]", strictjson.ErrPath},
 		{"$[99999999999999999999]", strictjson.ErrPath},
 		{"$['a]", strictjson.ErrPath},
 		{`$['\"']`, strictjson.ErrPath},

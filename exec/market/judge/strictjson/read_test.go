@@ -28,7 +28,7 @@ func TestReadTakes(t *testing.T) {
 		"null", " true ", "\t[\n]\r", "{}", `{"a":1,"b":[2,{"a":null}]}`, "0", "-0", "1.5e-400", "1E+0000000400",
 		`""`, `"\u0000\"\\\/\b\f\n\r\t"`, `"\ud83d\ude00"`, `"` + "\x7f\u00e9\U0001F600" + `"`, `{"":0}`,
 		repeat("9", 400), "-0." + repeat("1", 399), "1e0", "1e-0",
-		repeat("[", 64) + repeat("]", 64), repeat(`{"a":`, 63) + "[]" + repeat("}", 63),
+		"[" + repeat("[],{},", 100) + "1]", repeat("[", 64) + repeat("]", 64), repeat(`{"a":`, 63) + "[]" + repeat("}", 63),
 		`"` + repeat("a", strictjson.MaxBytes-2) + `"`,
 	} {
 		read(t, text)
@@ -88,6 +88,8 @@ func TestReadRefuses(t *testing.T) {
 		{`"\ud800"`, strictjson.ErrString},
 		{`"\udc00"`, strictjson.ErrString},
 		{`"\ud800\ud800"`, strictjson.ErrString},
+		{`"\ud800\ue000"`, strictjson.ErrString},
+		{`"\udc00\udc00"`, strictjson.ErrString},
 		{`"\ud800a"`, strictjson.ErrString},
 		{`"\udc00\ud800"`, strictjson.ErrString},
 		{`{"\ud800":1}`, strictjson.ErrString},
@@ -160,6 +162,7 @@ func TestCanonical(t *testing.T) {
 		{`{"a":1,"b":2}`, ` { "b" : 2.0 , "\u0061" : 1 }`, true},
 		{`{"a":1}`, `{"a":1,"b":null}`, false},
 		{`{"a":"b"}`, `{"b":"a"}`, false},
+		{`{"a":null,"b\u0000c":null}`, `{"a\u0000b":null,"c":null}`, false},
 		{`"\u00e9"`, `"é"`, true},
 		{`"é"`, `"e\u0301"`, false}, // no normal form: the characters count
 		{`"\ud83d\ude00"`, `"😀"`, true},
