@@ -16,6 +16,7 @@ const (
 	maxBasisPoints  = 100 * BasisPoints
 	PeriodBlocksMax = 1 << 40   // 35,000 years of one-second blocks
 	maxBytePrice    = 1_000_000 // times the bytes of anything it fits
+	maxCallPrice    = 1 << 22   // times the entries of the largest storage, of 2^40 bytes, it fits
 	maxPeriods      = 1 << 20   // of maxPeriodBlocks each, they stay below 2^62 blocks
 	maxListItems    = 4_096
 )
@@ -164,6 +165,10 @@ func (p *Params) checkInflation() error {
 func (p *Params) checkCosts() error {
 	in, api := &p.Intrinsic, &p.API
 	user := uint64(p.MaxTxCycles)
+	call := min(user, maxCallPrice)
+	if err := p.checkTokenCosts(call); err != nil {
+		return err
+	}
 	return firstOutside(
 		bound{"intrinsic_costs.transfer_cycles", uint64(in.TransferCycles), 1, user},
 		bound{"intrinsic_costs.deploy_cycles", uint64(in.DeployCycles), 1, user},
@@ -174,13 +179,21 @@ func (p *Params) checkCosts() error {
 		bound{"intrinsic_costs.heartbeat_cycles", uint64(in.HeartbeatCycles), 1, user},
 		bound{"intrinsic_costs.instruction_cycles", uint64(in.InstructionCycles), 1, user},
 		bound{"intrinsic_costs.payload_byte_cells", uint64(in.PayloadByteCells), 0, maxBytePrice},
-		bound{"token_costs.hook_max_cycles", uint64(p.Token.HookMaxCycles), 0, user},
-		bound{"api_costs.storage_scan_cycles", uint64(api.StorageScanCycles), 0, user},
-		bound{"api_costs.verify_bls_cycles", uint64(api.VerifyBLSCycles), 0, user},
-		bound{"api_costs.verify_vrf_cycles", uint64(api.VerifyVRFCycles), 0, user},
-		bound{"api_costs.submit_job_cycles", uint64(api.SubmitJobCycles), 0, user},
-		bound{"api_costs.system_cycles", uint64(api.SystemCycles), 0, user},
-		bound{"api_costs.timer_file_cycles", uint64(api.TimerFileCycles), 0, user},
+		bound{"api_costs.send_message_cycles", uint64(api.SendMessageCycles), 0, call},
+		bound{"api_costs.storage_read_cycles", uint64(api.StorageReadCycles), 0, call},
+		bound{"api_costs.storage_write_cycles", uint64(api.StorageWriteCycles), 0, call},
+		bound{"api_costs.hash_cycles", uint64(api.HashCycles), 0, call},
+		bound{"api_costs.verify_signature_cycles", uint64(api.VerifySignatureCycles), 0, call},
+		bound{"api_costs.block_info_cycles", uint64(api.BlockInfoCycles), 0, call},
+		bound{"api_costs.emit_event_cycles", uint64(api.EmitEventCycles), 0, call},
+		bound{"api_costs.timer_set_cycles", uint64(api.TimerSetCycles), 0, call},
+		bound{"api_costs.timer_cancel_cycles", uint64(api.TimerCancelCycles), 0, call},
+		bound{"api_costs.storage_scan_cycles", uint64(api.StorageScanCycles), 0, call},
+		bound{"api_costs.verify_bls_cycles", uint64(api.VerifyBLSCycles), 0, call},
+		bound{"api_costs.verify_vrf_cycles", uint64(api.VerifyVRFCycles), 0, call},
+		bound{"api_costs.submit_job_cycles", uint64(api.SubmitJobCycles), 0, call},
+		bound{"api_costs.system_cycles", uint64(api.SystemCycles), 0, call},
+		bound{"api_costs.timer_file_cycles", uint64(api.TimerFileCycles), 0, call},
 		bound{"api_costs.deploy_byte_cycles", uint64(api.DeployByteCycles), 0, maxBytePrice},
 		bound{"api_costs.storage_read_bytes_per_cell", api.StorageReadBytesPerCell, 1, maxBytePrice},
 		bound{"api_costs.event_bytes_per_cell", api.EventBytesPerCell, 1, maxBytePrice},
@@ -197,12 +210,38 @@ func (p *Params) checkCosts() error {
 		bound{"api_costs.new_entry_cells", uint64(api.NewEntryCells), 0, maxBytePrice},
 		bound{"api_costs.new_account_cells", uint64(api.NewAccountCells), 0, maxBytePrice},
 		bound{"api_costs.code_free_bytes", api.CodeFreeBytes, 0, chain.MaxTxBytes},
-		bound{"api_costs.delivery_cycles", uint64(api.DeliveryCycles), 0, user},
+		bound{"api_costs.delivery_cycles", uint64(api.DeliveryCycles), 0, call},
 		bound{"api_costs.delivery_cells", uint64(api.DeliveryCells), 0, maxBytePrice},
 		bound{"api_costs.firing_cycles", uint64(api.FiringCycles), 0, uint64(p.Timer.MinCycles)},
 		bound{"api_costs.event_cells", uint64(api.EventCells), 0, maxBytePrice},
 		bound{"api_costs.event_short_bytes", api.EventShortBytes, 0, chain.MaxEventBytes},
 		bound{"api_costs.firing_cells", uint64(api.FiringCells), 0, uint64(p.Timer.DefaultCells)},
+	)
+}
+
+// checkTokenCosts keeps each price at what a call of the chain may cost.
+func (p *Params) checkTokenCosts(call uint64) error {
+	c := &p.Token
+	return firstOutside(
+		bound{"token_costs.transfer_cycles", uint64(c.TransferCycles), 0, call},
+		bound{"token_costs.transfer_cells", uint64(c.TransferCells), 0, maxBytePrice},
+		bound{"token_costs.transfer_from_cycles", uint64(c.TransferFromCycles), 0, call},
+		bound{"token_costs.transfer_from_cells", uint64(c.TransferFromCells), 0, maxBytePrice},
+		bound{"token_costs.approve_cycles", uint64(c.ApproveCycles), 0, call},
+		bound{"token_costs.approve_cells", uint64(c.ApproveCells), 0, maxBytePrice},
+		bound{"token_costs.balance_of_cycles", uint64(c.BalanceOfCycles), 0, call},
+		bound{"token_costs.mint_cycles", uint64(c.MintCycles), 0, call},
+		bound{"token_costs.mint_cells", uint64(c.MintCells), 0, maxBytePrice},
+		bound{"token_costs.burn_cycles", uint64(c.BurnCycles), 0, call},
+		bound{"token_costs.burn_cells", uint64(c.BurnCells), 0, maxBytePrice},
+		bound{"token_costs.create_cycles", uint64(c.CreateCycles), 0, call},
+		bound{"token_costs.create_cells", uint64(c.CreateCells), 0, maxBytePrice},
+		bound{"token_costs.batch_cycles", uint64(c.BatchCycles), 0, call},
+		bound{"token_costs.batch_each_cycles", uint64(c.BatchEachCycles), 0, call},
+		bound{"token_costs.admin_cycles", uint64(c.AdminCycles), 0, call},
+		bound{"token_costs.admin_cells", uint64(c.AdminCells), 0, maxBytePrice},
+		bound{"token_costs.info_cycles", uint64(c.InfoCycles), 0, call},
+		bound{"token_costs.hook_max_cycles", uint64(c.HookMaxCycles), 0, uint64(p.MaxTxCycles)},
 	)
 }
 
