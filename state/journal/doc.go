@@ -15,7 +15,9 @@
 // a record that is changed, lost, repeated or moved is seen. The salt is random in each
 // file: who chooses a payload, as senders of transactions do, cannot make it look like a
 // record of its own, nor like the head of one, which would have to be read to its end to
-// be refused. Files up to version 2 have no sums of heads.
+// be refused. Files up to version 2 have no sums of heads: opening one replaces it by one of
+// this version, and of what looks like records behind a bad one only so much is read that the
+// time stays in proportion to the file.
 //
 // # Crashes and damage
 //

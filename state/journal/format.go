@@ -21,9 +21,8 @@ const (
 	fileHeader    = 8 + 4 + kindBytes + 8 + 4
 	recordHeader  = 4 + 8 + 8 + 8
 
-	// Files of earlier versions are read, written on as they are, and replaced when they
-	// are pruned. Version 1 had no kind, and is read as any. Up to version 2 heads of records
-	// had no sum of their own.
+	// Files of earlier versions are read and replaced when they are opened. Version 1 had no
+	// kind, and is read as any. Up to version 2 heads of records had no sum of their own.
 	versionWithoutKind = 1
 	headerWithoutKind  = fileHeader - kindBytes
 	versionWithoutSums = 2
@@ -241,13 +240,19 @@ func (r *reader) scan(f func(payload []byte) error) (end int64, n uint64, err er
 	return end, n, nil
 }
 
+// searchTimes is how often the bytes behind a bad record may be read in the search for a
+// good one, beside one record of any size, in files whose heads have no sums.
+const searchTimes = 8
+
 // goodAfter looks for a good record anywhere behind off, where record n is bad. Numbers
 // that cannot follow n are passed over before any checksum, and heads whose own sum is
 // wrong before any payload: who chooses payloads can write a head at every other byte, and
-// knows no salt.
+// knows no salt. Where heads have no sums, payloads are read for so many bytes in all, and
+// beyond that nobody can say what follows: a [*DamageError], the safe side.
 func (r *reader) goodAfter(off int64, n uint64) (found bool, err error) {
 	const window = 1 << 20
 	size := r.headBytes()
+	left := MaxRecordBytes + searchTimes*(r.size-off)
 	buf := make([]byte, window+size)
 	for start := off + 1; r.size-start >= size; start += window {
 		part := buf[:min(int64(len(buf)), r.size-start)]
@@ -258,6 +263,11 @@ func (r *reader) goodAfter(off int64, n uint64) (found bool, err error) {
 			number := binary.LittleEndian.Uint64(part[i+4:])
 			if number <= n || number-n > uint64((r.size-off)/size) || !r.isHead(part[i:]) {
 				continue
+			}
+			if length := int64(binary.LittleEndian.Uint32(part[i:])); !r.headSum && length <= r.size-start-int64(i)-size {
+				if left -= size + length; left < 0 {
+					return false, &DamageError{Offset: off, Reason: fmt.Sprintf("record %d is bad, and too much behind it looks like records", n)}
+				}
 			}
 			if _, _, _, err := r.at(start + int64(i)); err == nil {
 				return true, nil

@@ -72,7 +72,8 @@ type Journal struct {
 }
 
 // Open opens the journal of a kind at path, or makes an empty one in an existing
-// folder. What a crash left of unsynced records is cut off.
+// folder. What a crash left of unsynced records is cut off, and a file of an earlier
+// version is replaced by one of this.
 func Open(path string, kind Kind) (*Journal, error) {
 	return OpenIn(osFolder(filepath.Dir(path)), filepath.Base(path), kind)
 }
@@ -100,7 +101,19 @@ func OpenIn(dir Folder, name string, kind Kind) (*Journal, error) {
 	if err := j.loadAndRepair(); err != nil {
 		return nil, errors.Join(fmt.Errorf("open journal %s: %w", name, err), f.Close())
 	}
+	if err := j.modernize(); err != nil {
+		return nil, errors.Join(fmt.Errorf("open journal %s: %w", name, err), j.file.Close())
+	}
 	return j, nil
+}
+
+// modernize replaces a file of an earlier version: as long as heads have no sums, each
+// opening after a crash may have to read what follows the last good record many times.
+func (j *Journal) modernize() error {
+	if j.layout.headSum {
+		return nil
+	}
+	return j.Prune(func([]byte) bool { return true })
 }
 
 // loadAndRepair checks the whole file and repairs its end.
