@@ -14,6 +14,7 @@ type span struct{ lo, hi rune }
 type class struct {
 	low    [8]uint32 // membership below 256, negation included
 	spans  []span    // sorted and apart, for 256 and above
+	pages  *pages    // of spans, where they are more than pagedSpans
 	cats   category  // likewise
 	ascii  bool      // the categories hold nothing of 256 and above
 	negate bool
@@ -27,20 +28,30 @@ func (c *class) has(r rune) bool {
 }
 
 func (c *class) high(r rune) bool {
-	i, j := 0, len(c.spans)
-	// Bounded: by the logarithm of spans, of which Limits.ClassSpans has 131,072: 17 rounds; a step of the match pays.
+	var in bool
+	if c.pages != nil {
+		in = c.pages.has(r)
+	} else {
+		in = within(c.spans, r)
+	}
+	if !in && c.cats != 0 {
+		in = c.cats.has(r, c.ascii)
+	}
+	return in != c.negate
+}
+
+// within reports whether one of the spans, which are sorted and apart, holds r.
+func within(spans []span, r rune) bool {
+	i, j := 0, len(spans)
+	// Bounded: by the logarithm of pagedSpans: 6 rounds; a step of the match pays.
 	for i < j {
-		if h := (i + j) / 2; c.spans[h].hi < r {
+		if h := (i + j) / 2; spans[h].hi < r {
 			i = h + 1
 		} else {
 			j = h
 		}
 	}
-	in := i < len(c.spans) && c.spans[i].lo <= r
-	if !in && c.cats != 0 {
-		in = c.cats.has(r, c.ascii)
-	}
-	return in != c.negate
+	return i < len(spans) && spans[i].lo <= r
 }
 
 // wide reports whether the class may hold anything of 256 and above.
@@ -112,6 +123,9 @@ func newClass(items []item, negate bool, flags Flag) (_ *class, folded int) {
 		if s.hi >= 256 {
 			c.spans = append(c.spans, span{max(s.lo, 256), s.hi})
 		}
+	}
+	if len(c.spans) > pagedSpans {
+		c.pages = newPages(c.spans)
 	}
 	return c, folded
 }

@@ -159,6 +159,9 @@ func (p *Program) measure() int {
 	// Paid: by the characters of the pattern that made each.
 	for _, c := range p.classes {
 		n += 72 + 8*len(c.spans)
+		if c.pages != nil {
+			n += c.pages.pageBytes()
+		}
 	}
 	// Paid: by the characters of the pattern that made each.
 	for _, m := range p.names {
