@@ -45,6 +45,15 @@ type flow struct {
 	catch              *flow // nil: none
 }
 
+// Rounds over all blocks beyond the first few are paid for, a unit for so many words of sets
+// that are joined, and a few words for each jump: handlers with loops within loops take a
+// round for each.
+const (
+	freeRounds = 4
+	jumpWords  = 4
+	unitWords  = 256
+)
+
 // liveness finds for every block which variables may be read from its beginning
 // on before they are bound. Its statements are gone through once. Only where an answer
 // resumes are they named: all variables by name in all blocks are too long a list.
@@ -77,9 +86,21 @@ func (l *lowering) liveness() {
 		}
 		flows[i].live.join(flows[i].reads, nil)
 	}
-	// Bounded: by the loops within each other and two: control goes on to later blocks
-	// but where a loop begins again.
-	for changed := true; changed; {
+	jumps := 0
+	// Paid: by the blocks and their statements, units of the charge (ADR 148, 169).
+	for _, f := range flows {
+		jumps += len(f.next)
+		if f.catch != nil {
+			jumps++
+		}
+	}
+	// Paid: by the line below, but for the first few rounds, which blocks pay for. There are
+	// as many as loops within each other and two: control goes on to later blocks but where
+	// a loop begins again.
+	for round, changed := 1, true; changed; round++ {
+		if round > freeRounds {
+			l.charge(1 + jumps*(words+jumpWords)/unitWords)
+		}
 		changed = false
 		// Paid: by the blocks and their statements, units of the charge (ADR 148, 169).
 		for _, f := range slices.Backward(flows) {

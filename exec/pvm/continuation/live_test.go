@@ -191,3 +191,61 @@ func TestNodesAreGoneThroughOnce(t *testing.T) {
 		t.Errorf("%d answers are remembered of %d statements: others are found anew at each level", n, levels+statements)
 	}
 }
+
+// nestedLoops is a handler of so many loops within each other, with so many values that are
+// kept across an await, and an await behind so many jumps.
+func nestedLoops(depth, values, jumps int) string {
+	var b strings.Builder
+	b.WriteString("async def h(x):\n")
+	for d := range depth {
+		fmt.Fprintf(&b, "%swhile x:\n", strings.Repeat(" ", d+1))
+	}
+	pad := strings.Repeat(" ", depth+1)
+	fmt.Fprintf(&b, "%sx(%sawait x)\n", pad, strings.Repeat("-x,", values))
+	fmt.Fprintf(&b, "%s%sawait x\n", pad, strings.Repeat("x and ", jumps))
+	return b.String()
+}
+
+// TestRoundsArePaid counts the words that liveness reads of sets, of handlers with ever more
+// loops within each other, and wants a cycle or more for each few: a token costs 22.
+func TestRoundsArePaid(t *testing.T) {
+	const cyclesOfUnit, wordsOfCycle = 22, 20
+	for _, depth := range []int{0, 1, 2, 8, 30, 60, 95} {
+		l := lowered(t, nestedLoops(depth, 1_000, 1_000))
+		if l == nil {
+			t.Fatalf("%d loops are refused", depth)
+		}
+		units := 0
+		l.charge = func(n int) { units += n }
+		l.liveness()
+		jumps := 0
+		for _, b := range l.blocks {
+			jumps += len(b.flow.next)
+		}
+		rounds := roundsOf(l)
+		read := rounds * jumps * ((len(l.vars) + 63) / 64)
+		paid := (units + len(l.blocks)*blockUnits + l.made) * cyclesOfUnit
+		t.Logf("%d loops: %d blocks, %d rounds, %d words for %d cycles, %d units of them for rounds", depth, len(l.blocks), rounds, read, paid, units)
+		if read > wordsOfCycle*paid {
+			t.Errorf("%d loops: %d words are read for %d cycles", depth, read, paid)
+		}
+		if depth <= 2 && units > 0 {
+			t.Errorf("%d loops cost %d units more than their blocks", depth, units)
+		}
+	}
+}
+
+// roundsOf is how often liveness goes over all blocks of a handler.
+func roundsOf(l *lowering) (rounds int) {
+	for _, b := range l.blocks {
+		clear(b.flow.live)
+		b.flow.live.join(b.flow.reads, nil)
+	}
+	for changed := true; changed; rounds++ {
+		changed = false
+		for _, b := range slices.Backward(l.blocks) {
+			changed = b.flow.grow() || changed
+		}
+	}
+	return rounds
+}

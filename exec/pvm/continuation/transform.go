@@ -53,7 +53,8 @@ func Source(src []byte, file string, lim compile.Limits, own Limits) (*code.Obje
 // what is made beyond half as many units as the source has tokens, before it is made,
 // and may end it with an error; nil pays for all. A statement is a unit, and so are 16
 // bytes of a method's name with its class, and two nodes of a finally clause that is copied; a
-// block is 2 or 5, and a variable that is stored at an await 2 or 8.
+// block is 2 or 5, and a variable that is stored at an await 2 or 8. Loops within loops are
+// gone through once for each, which is paid by the words that are read.
 func Transform(mod *syntax.Module, lim Limits, pay func(units int) error) (out *syntax.Module, err error) {
 	t := &transformer{
 		lim: lim, pay: pay, free: mod.Tokens / 2, runners: map[string]bool{}, modules: map[string]bool{},
