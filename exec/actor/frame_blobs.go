@@ -110,18 +110,18 @@ func (f *frame) blobPlace(multihash []byte) (at chain.Address, err error) {
 }
 
 // Blob implements host.Storage: the actor's own, or who has committed it first.
-func (f *frame) Blob(multihash []byte) ([]byte, bool, error) {
+func (f *frame) Blob(multihash []byte, pay func(bytes int)) ([]byte, bool, error) {
 	if err := f.mayMoveBlob(0); err != nil {
 		return nil, false, err
 	}
 	if len(multihash) != multihashBytes {
 		return nil, false, nil
 	}
-	data, ok, err := f.blobOf(f.env.Self, multihash)
+	data, ok, err := f.blobOf(f.env.Self, multihash, pay)
 	if err == nil && !ok {
 		var at chain.Address
 		if at, err = f.blobPlace(multihash); err == nil {
-			data, ok, err = f.blobOf(at, multihash)
+			data, ok, err = f.blobOf(at, multihash, pay)
 		}
 	}
 	if err != nil || !ok {
@@ -133,17 +133,21 @@ func (f *frame) Blob(multihash []byte) ([]byte, bool, error) {
 	return data, true, f.readCells(len(multihash) + len(data))
 }
 
-// blobOf returns a blob out of an actor's storage. What does not have the hash is no
-// blob of that name, in any form.
-func (f *frame) blobOf(at chain.Address, multihash []byte) ([]byte, bool, error) {
+// blobOf returns a blob out of an actor's storage, the bytes of which are paid for before
+// they are hashed. What does not have the hash is no blob of that name, in any form.
+func (f *frame) blobOf(at chain.Address, multihash []byte, pay func(bytes int)) ([]byte, bool, error) {
 	stored, err := f.blobRow(at, multihash)
 	if err != nil || stored == nil {
 		return nil, false, err
 	}
 	r := cbor.NewReader(stored)
 	data, err := r.Bytes(len(stored))
-	// Bounded: by a hash; the blob that is hashed has inline_blob_bytes at most and pays storage_read_byte each.
-	if err != nil || r.End() != nil || !bytes.Equal(Multihash(data), multihash) {
+	if err != nil || r.End() != nil {
+		return nil, false, nil
+	}
+	pay(len(data))
+	// Paid: by pay, and the comparison is of two hashes.
+	if !bytes.Equal(Multihash(data), multihash) {
 		return nil, false, nil
 	}
 	return data, true, nil

@@ -177,9 +177,12 @@ func (r *Recorder) CommitBlob(data []byte) ([]byte, error) {
 }
 
 // Blob returns what CommitBlob kept.
-func (r *Recorder) Blob(multihash []byte) ([]byte, bool, error) {
+func (r *Recorder) Blob(multihash []byte, pay func(bytes int)) ([]byte, bool, error) {
 	err := r.recordCall("Blob", fmt.Sprintf("%x", multihash), nil, 0)
 	data, ok := r.blobs[string(multihash)]
+	if err == nil && ok {
+		pay(len(data))
+	}
 	return data, ok, err
 }
 

@@ -56,6 +56,8 @@ type Storage interface {
 	// multihash. Charge: system, blob_commit_kib per KiB or part of one.
 	CommitBlob(data []byte) ([]byte, error)
 	// Blob returns the committed data; false when the chain does not have it (any
-	// more), or who keeps it is dormant. Charge: storage_read, storage_read_byte per byte.
-	Blob(multihash []byte) ([]byte, bool, error)
+	// more), or who keeps it is dormant. Bytes that were found are told to pay before they
+	// are compared with their hash: it may end the call. Charge: storage_read, and what pay
+	// is told, storage_read_byte per byte.
+	Blob(multihash []byte, pay func(bytes int)) ([]byte, bool, error)
 }

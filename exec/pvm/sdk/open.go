@@ -167,6 +167,7 @@ func (t *scratch) fileClass(m *vm.Machine, f *file) *vm.Class {
 			return c
 		}
 	}
+	m.Charge(m.Work().Class * m.Prices().NativeCall)
 	c := m.NewClass("_io", name).Define(fileDefs()...)
 	// Bounded: by the table; once a class and call.
 	for _, g := range fileGetters() {
@@ -179,6 +180,7 @@ func (t *scratch) fileClass(m *vm.Machine, f *file) *vm.Class {
 // unsupported is io.UnsupportedOperation.
 func (t *scratch) unsupported(m *vm.Machine, text string) error {
 	if t.refusal == nil {
+		m.Charge(m.Work().Class * m.Prices().NativeCall)
 		t.refusal = m.NewExceptionClass("io", "UnsupportedOperation", m.Builtin("OSError"), m.Builtin("ValueError"))
 	}
 	return m.RaiseValue(t.refusal, m.NewStr(text))

@@ -175,13 +175,12 @@ func blobGet(c call) (vm.Value, error) {
 		return vm.None, c.m.ValueError("a multihash has 1 to 64 bytes")
 	}
 	c.m.Charge(c.s.costs.StorageRead)
-	data, ok, err := c.s.host.Blob(hash)
+	data, ok, err := c.s.host.Blob(hash, func(bytes int) { c.m.ChargeEach(bytes, c.s.costs.ReadByte) })
 	if err != nil {
 		return vm.None, c.s.refuse(c.m, err)
 	}
 	if !ok {
 		return vm.None, nil
 	}
-	c.m.ChargeEach(len(data), c.s.costs.ReadByte)
 	return c.m.NewBytes(string(data)), nil
 }
