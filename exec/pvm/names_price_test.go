@@ -103,6 +103,8 @@ func TestLongTextsArePaid(t *testing.T) {
 		{"v = {}\n", "[] = v; [*a] = v", 20 + 2*costs.Dynamic.NativeCall},
 		{"v, L = b'', []\n", "global L; L += v; L[:] = v", 30 + 2*costs.Dynamic.NativeCall},
 		{"v, L = {}.keys(), []\n", "global L; L += v; L[:] = v", 30 + 2*costs.Dynamic.NativeCall},
+		{"v = {}\ndef f(): pass\n", "f(*v); f(*v); f(*v); f(*v)", 4*12 + 4*costs.Dynamic.NativeCall},
+		{"v = ''\ndef f(): pass\n", "f(*v); f(*v); f(*v); f(*v)", 4*12 + 4*costs.Dynamic.NativeCall},
 		{"v = range(1 << 70, 1 << 70)\n", "for i in v: pass", 15 + costs.Dynamic.NativeCall},
 		{"v, w = set(), {}\n", "v | v; v & v; w | w", 30 + 3*2*costs.Dynamic.DictOp},
 		{"v, l = (), []\n", "v + v; v + v; l + l; l + l", 36 + 4*2*costs.Dynamic.Element},

@@ -40,6 +40,8 @@ func TestLongNumbersArePaid(t *testing.T) {
 		// Getters that make a text, and one that makes a dict of them.
 		{"C = type('\u00e9' * 511, (), {})\n", "[C.__name__ for i in range(100)]", 100 * (costs.Dynamic.NativeCall + 31*costs.Dynamic.Char)},
 		{"import re\np = re.compile('(?P<a>x)')\n", "[p.groupindex for i in range(100)]", 200 * costs.Dynamic.NativeCall},
+		{"from decimal import Decimal\nx = Decimal(5)\n", "[x.imag for i in range(100)]", 100 * (costs.Dynamic.NativeCall + 5)},
+		{"from decimal import getcontext\nc = getcontext()\n", "[(c.flags, c.traps) for i in range(100)]", 200 * (costs.Dynamic.NativeCall + 5)},
 		{"import math\nx = 10 ** 40\n", "[math.isqrt(x) for i in range(100)]", 100 * 50 * limb},
 	} {
 		src := tt.setup + "def once():\n    " + tt.body + "\n"

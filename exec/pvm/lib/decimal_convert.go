@@ -89,7 +89,10 @@ func (d *decimalModule) defineConversions() {
 		d.integral("to_integral_exact", decimal.Context.ToIntegralExact),
 	)
 	d.class.Getter("real", func(_ *vm.Machine, v vm.Value) (vm.Value, error) { return v, nil }, nil)
-	d.class.Getter("imag", func(m *vm.Machine, _ vm.Value) (vm.Value, error) { return d.value(m, decimal.FromBig(zero)), nil }, nil)
+	d.class.Getter("imag", func(m *vm.Machine, _ vm.Value) (vm.Value, error) {
+		m.Charge(m.Prices().NativeCall) // for the number that it makes
+		return d.value(m, decimal.FromBig(zero)), nil
+	}, nil)
 }
 
 // integral is to_integral and its like, which may name their rounding.

@@ -33,6 +33,7 @@ func (d *decimalModule) signalGetter(traps bool) func(*vm.Machine, vm.Value) (vm
 		if err != nil {
 			return vm.None, err
 		}
+		m.Charge(m.Prices().NativeCall) // for the mapping that it makes
 		return m.NewForeign(d.flags, &signalDict{s: s, traps: traps}), nil
 	}
 }

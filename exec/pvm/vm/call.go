@@ -524,6 +524,7 @@ func (m *Machine) beginCallEx(f *frame, a int) (*frame, error) {
 		m.ChargeEach(len(t.items), m.dyn.Element)
 		args.Values = append(args.Values, t.items...)
 	} else {
+		m.chargeIterator(regs[a+2])
 		items, err := m.Collect(regs[a+2])
 		if err != nil {
 			return nil, m.notIterableArgs(regs[a], regs[a+2], err)
