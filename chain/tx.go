@@ -44,3 +44,17 @@ type VerifiedTx struct {
 	Sender Address
 	Lane   LaneID // decided by (to, opcode), never by the sender (resolution 11.43)
 }
+
+// HeldBytes returns the bytes of memory that whoever keeps the transaction keeps of what its
+// sender chose the length of: its body, in which its payload lies, and the access list that
+// was read out of it, which takes up to twice as much as its encoding.
+func (v *VerifiedTx) HeldBytes() int {
+	n := len(v.Body)
+	for i := range v.Tx.AccessList {
+		n += accessEntryBytes + len(v.Tx.AccessList[i].Keys)*len(Hash{})
+	}
+	return n
+}
+
+// accessEntryBytes is what an AccessEntry takes, without its keys.
+const accessEntryBytes = 48

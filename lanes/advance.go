@@ -218,6 +218,7 @@ func (h *shard) retire() {
 		}
 	}
 	slices.SortFunc(old, func(a, b *entry) int { return cmp.Compare(a.seq, b.seq) }) // not the map's order
+	h.all.lanes[chain.LaneUser].narrow(usersAmong(old))
 	for _, e := range old {
 		h.remove(e)
 	}

@@ -16,7 +16,7 @@ type Config struct {
 	SenderBytes int                 // of their bodies; 0: any
 	NonceGap    uint64              // nonces kept beyond a sender's first missing one
 	LaneTxs     [chain.NumLanes]int // waiting transactions per lane
-	LaneBytes   [chain.NumLanes]int // bytes of their bodies per lane, of each body those beyond SmallBytes
+	LaneBytes   [chain.NumLanes]int // bytes that those hold together whose bodies have more than SmallBytes, of each beyond as many
 	SmallBytes  int                 // of a body that its place has room for: large ones shut nobody else out
 	BumpPercent uint64              // rise of every price that a replacement needs
 	PackMisses  int                 // transactions of a lane in a row, none of them large, that do not fit before packing gives the lane up
@@ -109,6 +109,15 @@ const (
 	laneBytesMax = 1<<bytesBits - 1
 	senderTxsMax = 1<<stepBits - 2
 )
+
+// over is how many bytes a transaction holds that its place in a lane has no room for. A
+// place has room for all that a small body is decoded into ([SmallTxBytes]).
+func (c *Config) over(tx *chain.VerifiedTx) int {
+	if len(tx.Body) <= c.SmallBytes {
+		return 0
+	}
+	return tx.HeldBytes() - c.SmallBytes
+}
 
 // Check reports the first setting that cannot work.
 func (c Config) Check() error {

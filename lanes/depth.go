@@ -26,8 +26,9 @@ const DepthMax = laneTxsMax
 
 // Resize sets the caps. Nothing leaves because of it: a lane that holds more than it may
 // from now on is closed at what it holds, as a full lane is, where who pays more pushes out
-// who pays less, one for one; and so is a sender. Whoever makes the pool smaller goes on
-// asking until it is. Resize returns the caps that hold now.
+// who pays less, one for one; and so is a sender. The places of what blocks take and of what
+// grows too old are gone with it, until the lane is as small as it should be, whoever waits
+// for them. Resize returns the caps that hold now.
 //
 // It takes all shards for a moment. Depths that [Config.Check] refuses change nothing.
 func (l *Lanes) Resize(to Depth) (Depth, error) { return l.pool.resize(to) }
@@ -36,7 +37,8 @@ func (s *pool) resize(to Depth) (Depth, error) {
 	s.holdAll()
 	defer s.releaseAll()
 	r := &s.lanes[chain.LaneUser]
-	now := Depth{r.txsMax, s.cfg.SenderTxs}
+	now := Depth{int(r.txsMax.Load()), s.cfg.SenderTxs}
+	least := to.UserTxs
 	held, _ := unpack(r.held.Load())
 	to.UserTxs = max(to.UserTxs, held) // between operations nothing is reserved that is not held
 	cfg := s.cfg
@@ -44,6 +46,7 @@ func (s *pool) resize(to Depth) (Depth, error) {
 	if err := cfg.Check(); err != nil {
 		return now, fmt.Errorf("resize the pool: %w", err)
 	}
-	s.cfg.LaneTxs[chain.LaneUser], s.cfg.SenderTxs, r.txsMax = to.UserTxs, to.SenderTxs, to.UserTxs
+	s.cfg.LaneTxs[chain.LaneUser], s.cfg.SenderTxs = to.UserTxs, to.SenderTxs
+	r.setCap(to.UserTxs, least)
 	return to, nil
 }

@@ -87,6 +87,54 @@ func TestResizeKeepsWhatWaits(t *testing.T) {
 	}
 }
 
+// TestResizeFollowsDownUnderAFlood: of a pool that is made smaller while it is full, what a
+// block takes leaves no place behind, though others ask for one at once; until it is as small
+// as it should be, and from then on it has all its places again.
+func TestResizeFollowsDownUnderAFlood(t *testing.T) {
+	cfg := DefaultConfig()
+	cfg.SenderTxs, cfg.NonceGap = 8, 2
+	cfg.LaneTxs[chain.LaneUser] = 40
+	view := accounts{}
+	for n := range byte(200) {
+		view = view.with(chain.Address{n}, 0, chain.WeiPerCBY)
+	}
+	l := running(t, cfg, view)
+	var m maker
+	var flood []*chain.VerifiedTx
+	for n := range byte(200) {
+		flood = append(flood, m.transfer(n, 0, 1, 30_000))
+	}
+	waiting := map[chain.Hash]*chain.VerifiedTx{}
+	rush := func() {
+		for _, tx := range flood {
+			if l.Admit(t.Context(), []*chain.VerifiedTx{tx})[0] == nil {
+				waiting[tx.Hash] = tx
+			}
+		}
+	}
+	rush()
+	if now, err := l.Resize(Depth{UserTxs: 16, SenderTxs: 8}); err != nil || now.UserTxs != 40 {
+		t.Fatalf("resized to %v, %v", now, err)
+	}
+	for block, want := range []int{32, 24, 16, 16} {
+		var taken []*chain.VerifiedTx
+		for _, tx := range flood {
+			if waiting[tx.Hash] != nil && len(taken) < 8 {
+				taken = append(taken, tx)
+				delete(waiting, tx.Hash)
+				view = view.with(tx.Sender, 1, chain.WeiPerCBY)
+			}
+		}
+		if err := l.Finalized(t.Context(), FinalizedHead{Height: chain.Height(block + 1), View: view, BaseFees: evenFees(1), Txs: taken}); err != nil {
+			t.Fatal(err)
+		}
+		rush()
+		if n := l.Stats().Lanes[chain.LaneUser].Txs; n != want {
+			t.Errorf("after block %d %d wait, want %d", block+1, n, want)
+		}
+	}
+}
+
 // TestResizeBesideAdmission: caps hold exactly while others admit and the pool changes.
 func TestResizeBesideAdmission(t *testing.T) {
 	const senders, each, most = 64, 64, 512

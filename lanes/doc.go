@@ -137,8 +137,8 @@
 // final block, age, a better one in a full lane, a balance that no longer covers them,
 // parameters that change, or [Lanes.Discard] and [Lanes.Shun] take a transaction out.
 //
-// What bounds the memory? [Config]: of each lane transactions and the bytes of large bodies,
-// exactly; [Config.SmallBytes] of each body come on top, and what an entry takes. Of each
+// What bounds the memory? [Config]: of each lane transactions, exactly, and the bytes that
+// large bodies and what is read out of them take; [SmallTxBytes] for each come on top. Of each
 // sender likewise, and how far a nonce may be ahead. [Lanes.Resize] changes how many may wait
 // in the user lane, and of a sender, while the lanes run (docs/adr/0199).
 //

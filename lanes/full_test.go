@@ -191,6 +191,36 @@ func TestLargeBodiesShutNobodyOut(t *testing.T) {
 	}
 }
 
+// TestListsCountAsBytes: what is read out of a large body counts against the bytes of a lane
+// as the body does, so that lists do not hold twice what the lane may.
+func TestListsCountAsBytes(t *testing.T) {
+	cfg := DefaultConfig()
+	cfg.LaneBytes[chain.LaneUser] = 100_000
+	params := params.Default()
+	l, err := New(cfg, &params, testChain, FinalizedHead{View: wealthy(), BaseFees: evenFees(1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var m maker
+	in, took := 0, 0
+	for i := range byte(100) {
+		tx := m.transfer(i, 0, 1, 21_000)
+		for k := range byte(100) {
+			tx.Tx.AccessList = append(tx.Tx.AccessList, chain.AccessEntry{Address: chain.Address{k}, Keys: nil})
+		}
+		tx.Body = make([]byte, 2_300) // of 23 bytes each
+		tx.Tx.CellsLimit = 10_000
+		if l.Admit(t.Context(), []*chain.VerifiedTx{tx})[0] == nil {
+			in++
+			took += len(tx.Body) + 48*len(tx.Tx.AccessList)
+		}
+	}
+	places := in * cfg.SmallBytes
+	if most := cfg.LaneBytes[chain.LaneUser] + places; in < 10 || took > most {
+		t.Errorf("%d transactions hold %d bytes, want at most %d", in, took, most)
+	}
+}
+
 // TestNoLaneHoldsIt: limits that no block has the room for in the lane are refused, and
 // those that an empty one has are not.
 func TestNoLaneHoldsIt(t *testing.T) {

@@ -182,7 +182,19 @@ func (m *model) laneTotals(l chain.LaneID) (txs, bytes int) {
 }
 
 // over is what of a body its place has no room for.
-func (m *model) over(tx *chain.VerifiedTx) int { return max(0, len(tx.Body)-m.cfg.SmallBytes) }
+func (m *model) over(tx *chain.VerifiedTx) int { return overPlainly(tx, m.cfg.SmallBytes) }
+
+// overPlainly is Config.over, by the sizes of what a list is made of.
+func overPlainly(tx *chain.VerifiedTx, small int) int {
+	over := len(tx.Body) - small
+	if over <= 0 {
+		return 0
+	}
+	for _, e := range tx.Tx.AccessList {
+		over += 48 + 32*len(e.Keys)
+	}
+	return over
+}
 
 // verdict is the kind of an answer; the numbers inside errors have tests of
 // their own.

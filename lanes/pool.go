@@ -102,7 +102,8 @@ func newPool(cfg Config, head head) (*pool, error) {
 	s := &pool{cfg: cfg, seed: maphash.MakeSeed(), basis: new(basis).after(head)}
 	s.targets.adopt(limitsIn(head.measures))
 	for i := range s.lanes {
-		s.lanes[i].txsMax, s.lanes[i].bytesMax = cfg.LaneTxs[i], cfg.LaneBytes[i]
+		s.lanes[i].setCap(cfg.LaneTxs[i], cfg.LaneTxs[i])
+		s.lanes[i].bytesMax = cfg.LaneBytes[i]
 		s.lanes[i].floor.Store(math.MaxUint8) // an empty lane holds nothing below any level
 	}
 	for i := range s.shards {

@@ -241,7 +241,8 @@ func TestReplacementKeepsItsTurn(t *testing.T) {
 func TestFirstInFirstOutWithinTiers(t *testing.T) {
 	var m maker
 	p := testPool()
-	p.lanes[chain.LaneUser].txsMax, p.lanes[chain.LaneUser].bytesMax = 100, 1<<20
+	p.lanes[chain.LaneUser].setCap(100, 100)
+	p.lanes[chain.LaneUser].bytesMax = 1 << 20
 	mustAdd(t, p,
 		m.tx(1, 0, 100), m.tx(2, 0, 70), // the tier 64..127 starts with 1, 2
 		m.tx(3, 0, 128), m.tx(4, 0, 255), // the tier above

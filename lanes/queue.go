@@ -51,7 +51,7 @@ type entry struct {
 	stops      bool          // it may find no room for long, and nobody comes by it; see claimOf
 	mayCall    bool          // it is a payment as long as its target has no code
 	bytes      int           // of the body
-	over       int           // of these, what its place in a lane does not hold (see Config.SmallBytes)
+	over       int           // bytes that its place in a lane does not hold (see Config.over)
 	born       uint64        // time of the head at which it came
 	until      uint64        // count of heads up to which it stays barred, as it found its actor busy
 	replaced   uint8         // how many it stands for, one after the other

@@ -13,7 +13,8 @@ import (
 func TestRepricingKeepsArrivalOrder(t *testing.T) {
 	var m maker
 	p := testPool()
-	p.lanes[chain.LaneUser].txsMax, p.lanes[chain.LaneUser].bytesMax = 100, 1<<20
+	p.lanes[chain.LaneUser].setCap(100, 100)
+	p.lanes[chain.LaneUser].bytesMax = 1 << 20
 	fee := func(sender byte, maxFee, tip chain.Wei) *chain.VerifiedTx {
 		tx := m.tx(sender, 0, tip)
 		tx.Tx.MaxFeePerCycle = maxFee
@@ -129,7 +130,8 @@ func FuzzTierIsMonotonous(f *testing.F) {
 func TestRepriceLooksOnlyWhereAnEdgeIsCrossed(t *testing.T) {
 	var m maker
 	p := testPool()
-	p.lanes[chain.LaneUser].txsMax, p.lanes[chain.LaneUser].bytesMax = 100, 1<<20
+	p.lanes[chain.LaneUser].setCap(100, 100)
+	p.lanes[chain.LaneUser].bytesMax = 1 << 20
 	for sender := range byte(50) {
 		tx := m.tx(sender, 0, 1)
 		tx.Tx.MaxFeePerCycle = 1_000 // not cut below a base fee of 1,000

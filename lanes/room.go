@@ -14,10 +14,41 @@ import (
 // from the one to the other the lane is marked as changing: who reads the word
 // without a mark reads what the operations numbered so far have left.
 type laneRoom struct {
-	txsMax, bytesMax int
-	held             atomic.Uint64 // changing<<56 | txs<<36 | bytes
-	floor            atomic.Uint64 // version<<8 | level: nothing in the lane stands below that level
-	_                [32]byte
+	txsMax   atomic.Int64
+	txsLeast int64 // what txsMax goes down to as transactions leave; changes while all shards are held
+	bytesMax int
+	held     atomic.Uint64 // changing<<56 | txs<<36 | bytes
+	floor    atomic.Uint64 // version<<8 | level: nothing in the lane stands below that level
+	_        [24]byte
+}
+
+// setCap sets how many transactions the lane may hold, and how many it is to hold once
+// enough have left. All shards are held, or nobody uses them yet.
+func (r *laneRoom) setCap(most, least int) {
+	r.txsMax.Store(int64(most))
+	r.txsLeast = int64(least)
+}
+
+// narrow takes the places of n transactions away that are about to leave, as long as the
+// lane has more than it should have: who waits for a place would keep it as large as it is.
+func (r *laneRoom) narrow(n int) {
+	for n > 0 {
+		most := r.txsMax.Load()
+		to := max(most-int64(n), r.txsLeast)
+		if to >= most || r.txsMax.CompareAndSwap(most, to) {
+			return
+		}
+	}
+}
+
+// usersAmong counts entries of the user lane, whose cap follows the chain (see Resize).
+func usersAmong(entries []*entry) (n int) {
+	for _, e := range entries {
+		if e.lane == chain.LaneUser {
+			n++
+		}
+	}
+	return n
 }
 
 const (
@@ -49,13 +80,19 @@ func (s *pool) reserve(e, old *entry) bool {
 	for {
 		held := r.held.Load()
 		haveTxs, haveBytes := unpack(held)
-		if haveTxs+txs > r.txsMax || haveBytes+bytes > r.bytesMax {
+		if haveTxs+txs > int(r.txsMax.Load()) || haveBytes+bytes > r.bytesMax {
 			return false
 		}
 		r.lower(e.level)
-		if r.held.CompareAndSwap(held, held+oneChange+uint64(txs)*oneTx+uint64(max(bytes, 0))) {
-			break
+		take := oneChange + uint64(txs)*oneTx + uint64(max(bytes, 0))
+		if !r.held.CompareAndSwap(held, held+take) {
+			continue
 		}
+		if txs > 0 && haveTxs+txs > int(r.txsMax.Load()) { // narrowed meanwhile
+			r.held.Add(-take)
+			return false
+		}
+		break
 	}
 	if old != nil && old.lane != e.lane {
 		s.lanes[old.lane].held.Add(oneChange)
@@ -105,7 +142,7 @@ func (r *laneRoom) refuse(e, old *entry, worth level) error {
 	// before it counts, and who takes something out does so under a mark.
 	txs, bytes := demand(e, old)
 	haveTxs, haveBytes := unpack(held)
-	if haveTxs+txs <= r.txsMax && haveBytes+bytes <= r.bytesMax {
+	if haveTxs+txs <= int(r.txsMax.Load()) && haveBytes+bytes <= r.bytesMax {
 		return nil
 	}
 	return laneFull(e, held)
@@ -147,7 +184,7 @@ func (s *pool) room(of *sender, e, old *entry, worth level) ([]*entry, error) {
 	held := r.held.Load()
 	txs, bytes := demand(e, old)
 	haveTxs, haveBytes := unpack(held)
-	txs += haveTxs - r.txsMax
+	txs += haveTxs - int(r.txsMax.Load())
 	bytes += haveBytes - r.bytesMax
 	if txs <= 0 && bytes <= 0 {
 		return nil, nil

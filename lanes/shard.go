@@ -91,7 +91,7 @@ func (h *shard) add(o *offer, at account, holdsAll bool) (outcome, error) {
 	}
 	e := newEntry(o, s)
 	e.born = h.basis.Millis
-	e.over = max(0, e.bytes-h.all.cfg.SmallBytes)
+	e.over = h.all.cfg.over(tx)
 	h.claimOf(e, o)
 	if !holdsAll && (e.countsOne() > 0 || s.counted > 0) {
 		h.all.targets.mu.Lock()
@@ -292,6 +292,7 @@ func (h *shard) refresh(addr chain.Address, at account) (left []*entry, used int
 	s.noteStop()
 	h.updateTurns(s, 0, h.updateExecutable(s, 0))
 	h.dropSender(s, addr)
+	h.all.lanes[chain.LaneUser].narrow(usersAmong(left))
 	h.all.unmark(left)
 	return left, keep
 }

@@ -25,7 +25,7 @@ type Stats struct {
 // LaneStats is what one lane holds.
 type LaneStats struct {
 	Txs         int
-	Bytes       int // of bodies, of each those beyond Config.SmallBytes
+	Bytes       int // that those with large bodies hold, of each beyond Config.SmallBytes
 	Queued      int // of Txs: wait for an earlier nonce
 	Underpriced int // of Txs: wait for a lower base fee
 	Barred      int // of Txs: wait for a busy actor

@@ -207,11 +207,11 @@ func TestWhoseTurnItIs(t *testing.T) {
 			mustAdd(t, p, m.tx(1, 0, low))
 		}, "[02/0 03/0 01/0 01/1 01/2]"},
 		{"the rich end of the poor chain is pushed out of a full lane", func(t *testing.T, p *bare) {
-			p.lanes[chain.LaneUser].txsMax = 5
+			p.lanes[chain.LaneUser].setCap(5, 5)
 			mustAdd(t, p, m.tx(4, 0, mid), m.tx(5, 0, mid))
 		}, "[02/0 04/0 05/0 01/0 01/1]"},
 		{"all of a poor chain is pushed out of a full lane", func(t *testing.T, p *bare) {
-			p.lanes[chain.LaneUser].txsMax = 5
+			p.lanes[chain.LaneUser].setCap(5, 5)
 			mustAdd(t, p, m.tx(4, 0, mid), m.tx(5, 0, mid), m.tx(6, 0, mid), m.tx(7, 0, mid))
 		}, "[02/0 04/0 05/0 06/0 07/0]"},
 		{"the base fee prices the head out", func(t *testing.T, p *bare) {

@@ -233,7 +233,7 @@ func (p *bare) checkShards(t testing.TB) {
 					} else if e.level == levelBarred {
 						barred++
 					}
-					bytes[lane] += max(0, len(e.tx.Body)-p.cfg.SmallBytes)
+					bytes[lane] += overPlainly(e.tx, p.cfg.SmallBytes)
 				}
 				listed += count
 				p.checkTurns(t, h, chain.LaneID(lane), level(l))
@@ -282,7 +282,7 @@ func (p *bare) checkShards(t testing.TB) {
 	}
 	for lane := range p.lanes {
 		heldTxs, heldBytes := unpack(p.lanes[lane].held.Load())
-		if heldTxs != txs[lane] || heldBytes != bytes[lane] || heldTxs > p.lanes[lane].txsMax || heldBytes > p.lanes[lane].bytesMax {
+		if heldTxs != txs[lane] || heldBytes != bytes[lane] || heldTxs > int(p.lanes[lane].txsMax.Load()) || heldBytes > p.lanes[lane].bytesMax {
 			t.Fatalf("lane %d holds %d and %d bytes, says %d and %d", lane, txs[lane], bytes[lane], heldTxs, heldBytes)
 		}
 	}

@@ -17,7 +17,7 @@ type cache struct {
 	mu         sync.Mutex // guards everything below; held for one batch of map operations
 	txsMax     int
 	young, old map[chain.Hash]*chain.VerifiedTx
-	bytes      int // of the bodies in young
+	bytes      int // of what is in young, by VerifiedTx.HeldBytes
 }
 
 func newCache(txsMax, bytesMax int) *cache {
@@ -62,9 +62,10 @@ func (c *cache) resize(txsMax int) {
 }
 
 func (c *cache) put(tx *chain.VerifiedTx) {
-	if len(c.young) >= c.txsMax || c.bytes+len(tx.Body) > c.bytesMax {
+	held := tx.HeldBytes()
+	if len(c.young) >= c.txsMax || c.bytes+held > c.bytesMax {
 		c.old, c.young, c.bytes = c.young, make(map[chain.Hash]*chain.VerifiedTx, len(c.young)), 0
 	}
 	c.young[tx.Hash] = tx
-	c.bytes += len(tx.Body)
+	c.bytes += held
 }

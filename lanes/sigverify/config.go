@@ -15,7 +15,7 @@ type Config struct {
 	QueueTxs     int           // transactions accepted but not yet in a batch
 	QueueBytes   int           // bytes of their bodies
 	CacheTxs     int           // verified transactions remembered, per generation
-	CacheBytes   int           // bytes of their bodies, per generation
+	CacheBytes   int           // bytes that they hold (chain.VerifiedTx.HeldBytes), per generation
 }
 
 // DefaultConfig returns the settings for a validator with the given cores.

@@ -169,7 +169,7 @@ func (w *piece) cut(n int) piece {
 }
 
 // KnownTxBytes is about the most that one more place in the sender cache takes of the heap,
-// in both generations, beside bodies, which [Config.CacheBytes] bounds.
+// in both generations, beside bodies and lists, which [Config.CacheBytes] bounds.
 const KnownTxBytes = 2 * 512
 
 // Resize sets how many transactions the sender cache remembers in each generation, at

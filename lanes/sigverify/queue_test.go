@@ -214,7 +214,7 @@ func TestAdmissionKeepsTheOrderOfArrival(t *testing.T) {
 func TestCacheStaysBoundedAndKeepsWhatIsUsed(t *testing.T) {
 	c := newCache(4, 1_000)
 	tx := func(n byte, bytes int) *chain.VerifiedTx {
-		return &chain.VerifiedTx{Hash: chain.Hash{n}, Body: make([]byte, bytes)}
+		return &chain.VerifiedTx{Tx: new(chain.Tx), Hash: chain.Hash{n}, Body: make([]byte, bytes)}
 	}
 	known := func(n byte) bool {
 		out := make([]*chain.VerifiedTx, 1)
@@ -237,6 +237,13 @@ func TestCacheStaysBoundedAndKeepsWhatIsUsed(t *testing.T) {
 	if len(c.young) != 1 || c.bytes != 999 || !known(200) {
 		t.Errorf("young has %d entries of %d bytes, want the byte cap to start a generation", len(c.young), c.bytes)
 	}
+	listed := tx(202, 0) // its list takes the bytes that its body does not
+	listed.Tx.AccessList = []chain.AccessEntry{{Keys: make([]chain.Hash, 20)}}
+	c.add([]*chain.VerifiedTx{listed})
+	c.add([]*chain.VerifiedTx{tx(203, 400)})
+	if len(c.young) != 1 || c.bytes != 400 || !known(202) {
+		t.Errorf("young has %d entries of %d bytes, want a list of 20 keys to count", len(c.young), c.bytes)
+	}
 }
 
 // TestCacheFollowsThePool: more places are used at once, fewer from the next generation on.
@@ -248,7 +255,7 @@ func TestCacheFollowsThePool(t *testing.T) {
 	c := p.known
 	add := func(n int) {
 		for i := range n {
-			c.add([]*chain.VerifiedTx{{Hash: chain.Hash{byte(i), byte(i >> 8), 1}, Body: []byte{1}}})
+			c.add([]*chain.VerifiedTx{{Tx: new(chain.Tx), Hash: chain.Hash{byte(i), byte(i >> 8), 1}, Body: []byte{1}}})
 		}
 	}
 	p.Resize(300)
@@ -260,7 +267,7 @@ func TestCacheFollowsThePool(t *testing.T) {
 	if known := len(c.young) + len(c.old); known < 300 {
 		t.Errorf("%d known after a smaller size was set, want what was", known)
 	}
-	c.add([]*chain.VerifiedTx{{Hash: chain.Hash{9, 9, 9}, Body: []byte{1}}})
+	c.add([]*chain.VerifiedTx{{Tx: new(chain.Tx), Hash: chain.Hash{9, 9, 9}, Body: []byte{1}}})
 	if len(c.young) != 1 || len(c.old) != 300 {
 		t.Errorf("generations of %d and %d", len(c.young), len(c.old))
 	}
