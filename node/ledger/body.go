@@ -20,8 +20,13 @@ func (l *Ledger) Fits(digest chain.Hash, block []byte) (bool, error) {
 
 // Glance reports whether a validator may vote for a block of which it has the
 // header alone, in place of the block in the request: whether it is of the round
-// and the leader and extends the parent, and whether its time has come. The rest
-// waits for the body. It may be called beside Run.
+// and the leader and extends the parent, whether its time has come, and whether its
+// inputs are as short as they must be: who votes gives the header on to every peer. The
+// rest waits for the body. It may be called beside Run.
+//
+// The registry of runners is the last final block's, as the parent is Run's to read.
+// Runners that joined since allow a header more; no honest leader uses that, whose set is
+// an eighth of a byte for each at most.
 func (l *Ledger) Glance(req engine.VerifyRequest) bool {
 	h, err := chain.DecodeHeader(req.Block)
 	if err != nil || h.Digest() != req.Digest {
@@ -33,8 +38,9 @@ func (l *Ledger) Glance(req engine.VerifyRequest) bool {
 	}
 	now := l.pace.nowMillis(l.cfg.Now())
 	l.noteClock(req, req.Block, now)
-	latest := now + l.head.Load().Force.Params.MaxClockDriftMillis
-	return h.Parent == req.Parent.Digest && roundOf(h) == req.Round && h.ParentSeed == req.Parent.Seed &&
+	final := l.head.Load()
+	latest := now + final.Force.Params.MaxClockDriftMillis
+	return checkInputs(h, final.runners) == nil && h.Parent == req.Parent.Digest && roundOf(h) == req.Round && h.ParentSeed == req.Parent.Seed &&
 		h.Proposer == req.Leader && h.ParentView == req.Parent.Round.View && h.TimestampMillis <= latest
 }
 

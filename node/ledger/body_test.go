@@ -192,6 +192,11 @@ func TestGlance(t *testing.T) {
 	check("parent", false, func(h *chain.Header, _ *engine.VerifyRequest) { h.Parent[0]++ })
 	check("parent view", false, func(h *chain.Header, _ *engine.VerifyRequest) { h.ParentView++ })
 	check("parent seed", false, func(h *chain.Header, _ *engine.VerifyRequest) { h.ParentSeed[0]++ })
+	check("presence input of the most bytes", true, func(h *chain.Header, _ *engine.VerifyRequest) { h.PresenceInput = make([]byte, 1_024) })
+	check("presence input above it", false, func(h *chain.Header, _ *engine.VerifyRequest) { h.PresenceInput = make([]byte, 1_025) })
+	check("consumed seeds", false, func(h *chain.Header, _ *engine.VerifyRequest) {
+		h.ConsumedSeeds = make([]byte, chain.MaxConsumedSeedsBytes)
+	})
 	check("future", false, func(h *chain.Header, _ *engine.VerifyRequest) { h.TimestampMillis += 600_000 })
 }
 

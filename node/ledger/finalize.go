@@ -196,9 +196,13 @@ func loadHead(s *store.Store, g *genesis.Genesis) (*Executed, error) {
 	if err != nil {
 		return nil, fmt.Errorf("parameters: %w", err)
 	}
+	runners, err := countRunners(version)
+	if err != nil {
+		return nil, err
+	}
 	if height == 0 {
 		block := &chain.Block{Header: genesisHeader(g, version.Root())}
-		return &Executed{Block: block, Digest: g.Hash(), State: version, Force: force}, nil
+		return &Executed{Block: block, Digest: g.Hash(), State: version, Force: force, runners: runners}, nil
 	}
 	rec, ok, err := s.BlockByHeight(height)
 	if err != nil {
@@ -220,7 +224,7 @@ func loadHead(s *store.Store, g *genesis.Genesis) (*Executed, error) {
 	}
 	return &Executed{
 		Block: block, Encoded: rec.Block, Digest: digest, Round: roundOf(&block.Header),
-		State: version, Force: force, Certificate: certificate, Own: own,
+		State: version, Force: force, runners: runners, Certificate: certificate, Own: own,
 	}, nil
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/cbor"
 	"github.com/cowboy-foundation/cowboy/chain/epoch"
 	"github.com/cowboy-foundation/cowboy/chain/genesis"
 	"github.com/cowboy-foundation/cowboy/chain/order"
@@ -62,6 +63,7 @@ type fixture struct {
 	account *secp256k1.PrivateKey
 	now     time.Time
 	shards  *shards.Code // of all ledgers of the fixture
+	runners uint64       // entries that the registry of runners says it has
 
 	inMemory bool          // nothing reaches a disk, for tests of many blocks
 	broken   chain.Address // zero, or has code and no record, which no execution leaves: to call it is a fault
@@ -147,6 +149,9 @@ func (f *fixture) made(t *testing.T, p Pool) *Ledger {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if f.runners > 0 {
+		delta = withRunners(delta, f.runners)
+	}
 	if f.broken != (chain.Address{}) {
 		delta = withBroken(delta, f.broken)
 	}
@@ -178,6 +183,15 @@ func withBroken(d *state.Delta, at chain.Address) *state.Delta {
 	a := state.NewAccount()
 	a.CodeHash = keccak.Sum256(code)
 	all.Accounts[at], all.Codes[a.CodeHash] = a, code
+	return all.Delta()
+}
+
+// withRunners adds a registry that says how many runners it has, and has none of their rows.
+func withRunners(d *state.Delta, n uint64) *state.Delta {
+	all := statetest.NewMaps(d)
+	registry := state.NewOverlay(all)
+	registry.SetStorage(chain.AddrRunnerRegistry, state.NewStorageKey(state.VMNamespaceSystem, []byte("count")), cbor.AppendUint(nil, n))
+	all.Write(registry.Delta())
 	return all.Delta()
 }
 

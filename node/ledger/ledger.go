@@ -198,6 +198,7 @@ type Executed struct {
 	receipts [][]byte // encoded, of a block that was executed here
 	State    *store.Version
 	Force    governance.Force // parameters of the children
+	runners  uint32           // entries of the registry, which bound the inputs of the children
 	codeword *shards.Codeword // of an own block, on its way to the engine
 	// Certificate finalizes the block or a descendant; only the head that the
 	// ledger opened with has one.

@@ -128,6 +128,7 @@ func TestAlteredBlocksAreRefused(t *testing.T) {
 	alter("consumed seeds without a job", func(b *chain.Block) {
 		b.Header.ConsumedSeeds = chain.EncodeConsumedSeeds([]chain.ConsumedSeed{{Epoch: 0, View: 1}})
 	})
+	alter("presence input of a large registry", func(b *chain.Block) { b.Header.PresenceInput = make([]byte, 1_025) })
 	alter("order proof", func(b *chain.Block) { b.Header.OrderProof[5]++ })
 	alter("order of transactions", func(b *chain.Block) { b.Txs[0], b.Txs[1] = b.Txs[1], b.Txs[0] })
 	alter("missing transaction", func(b *chain.Block) { b.Txs = b.Txs[:2] })

@@ -94,7 +94,7 @@ func (l *Ledger) Prepare(ctx context.Context, req engine.PrepareRequest) error {
 
 func (l *Ledger) prepare(h chain.Header, txs []*chain.VerifiedTx, list txList) error {
 	parent := l.tree.get(h.Parent)
-	if parent == nil || l.behind(parent) != nil || checkChild(parent.Force.Params, &h, &parent.Block.Header) != nil {
+	if parent == nil || l.behind(parent) != nil || checkChild(parent.Force.Params, parent.runners, &h, &parent.Block.Header) != nil {
 		return nil
 	}
 	e, err := l.tryPreview(h, parent, txs, list)

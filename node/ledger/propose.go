@@ -298,6 +298,10 @@ func (l *Ledger) seal(h chain.Header, parent *Executed, txs []*chain.VerifiedTx,
 	if err != nil {
 		return nil, &fault{fmt.Errorf("parameters: %w", err)}
 	}
+	runners, err := countRunners(version)
+	if err != nil {
+		return nil, err
+	}
 	receipts, receiptBytes := chain.EncodeReceipts(result.Receipts), 0
 	for i := range receipts {
 		receiptBytes += len(receipts[i])
@@ -311,7 +315,7 @@ func (l *Ledger) seal(h chain.Header, parent *Executed, txs []*chain.VerifiedTx,
 	block := &chain.Block{Header: h, Txs: listed.bodies}
 	e := &Executed{
 		Block: block, Digest: h.Digest(),
-		Round: roundOf(&h), Txs: txs, Receipts: result.Receipts, receipts: receipts, State: version, Force: force,
+		Round: roundOf(&h), Txs: txs, Receipts: result.Receipts, receipts: receipts, State: version, Force: force, runners: runners,
 	}
 	e.bytes = weigh(e, receiptBytes, deltaBytes)
 	return e, nil

@@ -90,7 +90,11 @@ type place struct {
 // replayBlock executes one block and commits it to the scratch store.
 func (r *Replay) replayBlock(ctx context.Context, at place, block *chain.Block, rec store.BlockRecord) (*store.Version, error) {
 	h := &block.Header
-	if err := checkChild(at.params, h, at.parent); err != nil {
+	runners, err := countRunners(at.version)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkChild(at.params, runners, h, at.parent); err != nil {
 		return nil, err
 	}
 	txs, err := r.Signatures.VerifyBlock(ctx, block.Txs)

@@ -48,6 +48,7 @@ func TestReplayHoldsEveryHeaderToTheRules(t *testing.T) {
 		"timestamp not above the parent's": func(h *chain.Header) { h.TimestampMillis = f.genesis.TimestampMillis },
 		"base fees":                        func(h *chain.Header) { h.BaseFees[chain.LaneUser].PerCell++ },
 		"consumed seeds":                   func(h *chain.Header) { h.ConsumedSeeds = chain.EncodeConsumedSeeds([]chain.ConsumedSeed{{View: 1}}) },
+		"presence input":                   func(h *chain.Header) { h.PresenceInput = make([]byte, 1_025) },
 		"order proof":                      func(h *chain.Header) { h.OrderProof[5]++ },
 		"state root":                       func(h *chain.Header) { h.StateRoot[0]++ },
 		"used meters":                      func(h *chain.Header) { h.Used[chain.LaneUser].Cells++ },

@@ -204,13 +204,13 @@ func (l *Ledger) checkPlace(got *chain.Header, req engine.VerifyRequest, parent 
 	case req.Leader != (chain.PeerKey{}) && got.Proposer != req.Leader:
 		return &Verdict{"proposer", errors.New("not the leader of the round")}
 	}
-	return checkChild(parent.Force.Params, got, &parent.Block.Header)
+	return checkChild(parent.Force.Params, parent.runners, got, &parent.Block.Header)
 }
 
 // checkChild holds a header to what follows from its parent's alone, and from
-// the parameters p that the parent's state puts in force. The
-// timestamp is the proposer's, above the parent's.
-func checkChild(p *params.Params, got, parent *chain.Header) error {
+// what the parent's state says: the parameters p in force, and how many runners its
+// registry lists. The timestamp is the proposer's, above the parent's.
+func checkChild(p *params.Params, runners uint32, got, parent *chain.Header) error {
 	switch {
 	case got.Version != chain.HeaderVersion:
 		return &Verdict{"version", nil}
@@ -225,22 +225,7 @@ func checkChild(p *params.Params, got, parent *chain.Header) error {
 	case got.BaseFees != BaseFeesAfter(p, parent):
 		return &Verdict{"base fees", nil}
 	}
-	return checkInputs(got)
-}
-
-// leaveInputsEmpty fills in the execution inputs of a block that selects no runner.
-func leaveInputsEmpty(h *chain.Header) {
-	h.PresenceInput, h.ConsumedSeeds = chain.NewPresentSet(0).Encode(), chain.EncodeConsumedSeeds(nil)
-}
-
-// checkInputs refuses malformed execution inputs. While CIP-11 selection is
-// off, PresenceInput is not a validity rule (CIP-11 §7.2); consumed seeds must
-// be empty, because an unused entry makes a block invalid (CIP-11 §9.2).
-func checkInputs(got *chain.Header) error {
-	if string(got.ConsumedSeeds) != string(chain.EncodeConsumedSeeds(nil)) {
-		return &Verdict{"consumed seeds", errors.New("no pending selection uses them")}
-	}
-	return nil
+	return checkInputs(got, runners)
 }
 
 func compareResults(want, got *chain.Header) error {
