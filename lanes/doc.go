@@ -108,7 +108,9 @@
 // A pick goes through the turns alone. A bitmap of levels leads to the best one,
 // and the merge draws from the shards in short stretches of the order of
 // arrival. So it costs what it takes and what it finds no room for, however much
-// waits, and a chain of nonces that pay more and more stands in nobody's way.
+// waits, and a chain of nonces that pay more and more stands in nobody's way. Of the barred,
+// which come last, it looks at a part, and so does a head that promotes them: the next head
+// goes on where it left off (docs/adr/0205).
 // Anchors change where a chain changes: with what is admitted, replaced, pushed
 // out or included, and with a base fee that moves a part of the chain to another
 // level. The fifos keep everything in order of arrival, for when a lane is full.

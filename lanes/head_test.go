@@ -329,34 +329,3 @@ func TestAHeadSharesTheCoreWithinBounds(t *testing.T) {
 		})
 	}
 }
-
-// TestWhatGivesRoom: only what leaves and took room, or barred others, has everything that is
-// barred looked at again.
-func TestWhatGivesRoom(t *testing.T) {
-	var actor chain.Address
-	for _, tt := range []struct {
-		name  string
-		entry entry
-		gives bool
-	}{
-		{"a message in a tier", entry{calls: call{Actor: &actor, Most: 1}, level: levelTier0}, true},
-		{"a barred message", entry{calls: call{Actor: &actor, Most: 1}, level: levelBarred}, false},
-		{"a queued message", entry{calls: call{Actor: &actor, Most: 1}, level: levelQueued}, false},
-		{"a claim in a tier", entry{claim: 1, level: levelTier0}, true},
-		{"a barred claim", entry{claim: 1, level: levelBarred}, false},
-		{"an underpriced claim", entry{claim: 1, level: levelUnderpriced}, false},
-		{"barred, with others behind it", entry{claim: 1, stops: true, level: levelBarred}, true},
-		{"queued, with others behind it", entry{claim: 1, stops: true, level: levelQueued}, true},
-		{"a payment", entry{level: levelTier0}, false},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			var all targets
-			all.adopt(limits{refill: 10, most: 100})
-			all.joinTarget(&tt.entry)
-			all.leaveTarget(&tt.entry)
-			if gave := all.left.Load() > 0; gave != tt.gives {
-				t.Errorf("gives room: %v, want %v", gave, tt.gives)
-			}
-		})
-	}
-}

@@ -122,17 +122,28 @@ func (k *picker) lane(lane chain.LaneID) error {
 	return k.takePostponed()
 }
 
-// walk goes through the turns of a lane.
+// barredMisses: so many times as many of the barred are looked at in vain as of others in a
+// row. Not all of them say that there is no room: many may wait for few actors.
+const barredMisses = 16
+
+// vain is how many entries the pick came to that are not in the block.
+func (k *picker) vain() int { return k.looked - len(k.picked) - len(k.called.overcommitted) }
+
+// walk goes through the turns of a lane. The barred come last, and may be a crowd whose
+// actors have nothing left: of these it looks at a part. Who can run is promoted at a head.
 func (k *picker) walk(lane chain.LaneID) error {
-	met := k.all.met(lane)
+	met, most := k.all.met(lane), math.MaxInt
 	for l, ok := highestBelow(met, level(numLevels)); ok; l, ok = highestBelow(met, l) {
+		if l == levelBarred {
+			most = k.vain() + barredMisses*min(k.all.cfg.PackMisses, math.MaxInt/(2*barredMisses))
+		}
 		k.all.merge.gather(k.all, lane, l)
 		for some := k.all.merge.stretch(); len(some) > 0; some = k.all.merge.stretch() {
 			for i := range some {
 				if len(k.ahead[lane]) > 0 {
 					k.takeAhead(lane, l, some[i].seq)
 				}
-				if err := k.meet(some[i].e); err != nil || k.misses >= k.all.cfg.PackMisses {
+				if err := k.meet(some[i].e); err != nil || k.misses >= k.all.cfg.PackMisses || k.vain() >= most {
 					return err
 				}
 			}

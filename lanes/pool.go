@@ -85,11 +85,15 @@ type pool struct {
 	shake     func()       // of tests, or nil; see letOthers
 
 	// Written while all shards are held.
-	picks      uint64
-	pickedLast int
-	lookedLast int      // entries that it came to; the work of a pick, for the tests
-	roomLast   int      // likewise of the last look for what may leave a full lane
-	merge      arrivals // of the pick at hand
+	picks         uint64
+	pickedLast    int
+	midway        [chain.NumLanes]bool // the last promote of the lane did not come to the end; see laneQueue.resume
+	barredWalk    barredWalk           // of the promote at hand
+	barredLooks   int                  // const, but in tests
+	lookedLast    int                  // entries that it came to; the work of a pick, for the tests
+	roomLast      int                  // likewise of the last look for what may leave a full lane
+	promoteLooked int                  // likewise of the last promote
+	merge         arrivals             // of the pick at hand
 
 	shards [numShards]shard
 }
@@ -99,7 +103,7 @@ func newPool(cfg Config, head head) (*pool, error) {
 	if err := cfg.Check(); err != nil {
 		return nil, err
 	}
-	s := &pool{cfg: cfg, seed: maphash.MakeSeed(), basis: new(basis).after(head)}
+	s := &pool{cfg: cfg, seed: maphash.MakeSeed(), basis: new(basis).after(head), barredLooks: barredLooks}
 	s.targets.adopt(limitsIn(head.measures))
 	for i := range s.lanes {
 		s.lanes[i].setCap(cfg.LaneTxs[i], cfg.LaneTxs[i])

@@ -1,79 +1,118 @@
 package lanes
 
 import (
-	"cmp"
-	"slices"
+	"math"
+
+	"github.com/cowboy-foundation/cowboy/chain"
 )
+
+// barredLooks is how many barred entries of a lane a head looks at in vain, before it
+// leaves the rest to the next ones: everybody waits meanwhile, and whoever likes can have
+// a lane full of them for next to nothing (docs/adr/0205).
+const barredLooks = 4_096
 
 // promote lets what is barred into the tiers for which its actor and its lane have room
 // now, and nothing stands in the way, the first to come first. Room only shrinks meanwhile,
-// so what has none before has none later, and of a crowd before few actors next to nothing
-// is sorted. It takes effect at one instant, like any operation.
+// so what has none before has none later. It takes effect at one instant, like any
+// operation: all shards stand still, on one basis, as who calls holds coming.
 //
-// Who may have room is found shard by shard. While nothing leaves that took room, nobody else
-// finds room: then only those found are looked at again when all shards stand still, else
-// all. Who calls holds coming, so that all shards stand on one basis.
+// Of a crowd that finds no room it looks at a part, and at the next head goes on where it
+// left off. Each head begins at the oldest where there is no crowd.
 func (s *pool) promote() (moved int) {
+	s.promoteLooked = 0
 	if s.targets.barred.Load() == 0 {
 		return 0
 	}
-	var found []*entry
-	left := s.targets.left.Load()
-	for i := range s.shards {
-		h := &s.shards[i]
-		h.mu.Lock()
-		s.targets.mu.Lock()
-		found = h.promotable(found)
-		s.targets.mu.Unlock()
-		h.mu.Unlock()
-		s.letOthers(h)
-	}
 	s.holdAll()
 	defer s.releaseAll()
-	if s.targets.left.Load() != left {
-		found = found[:0]
-		for i := range s.shards {
-			found = s.shards[i].promotable(found)
-		}
-	}
-	return s.promoteOf(found)
-}
-
-// promotable appends what is barred and would not be if it came now.
-func (h *shard) promotable(to []*entry) []*entry {
-	for lane := range h.lanes {
-		for e := h.lanes[lane].fifos[levelBarred].head; e != nil; e = e.next {
-			if h.levelOf(e, nil) != levelBarred {
-				to = append(to, e)
-			}
-		}
-	}
-	return to
-}
-
-// promoteOf promotes of those found that are barred still who has room. All shards are
-// held.
-func (s *pool) promoteOf(found []*entry) (moved int) {
-	slices.SortFunc(found, func(a, b *entry) int { return cmp.Compare(a.seq, b.seq) })
-	for _, e := range found {
-		h := s.shardOf(e.tx.Sender)
-		if h.byHash[e.tx.Hash] != e || e.level != levelBarred {
-			continue
-		}
-		l := h.levelOf(e, nil)
-		if l == levelBarred {
-			continue
-		}
-		h.lanes[e.lane].remove(e)
-		e.level = l
-		s.targets.joinTarget(e) // before the next is judged
-		h.movers[e.lane] = append(h.movers[e.lane], e)
-		moved++
+	for lane := range s.lanes {
+		moved += s.promoteIn(chain.LaneID(lane))
 	}
 	for i := range s.shards {
 		s.shards[i].settleMovers()
 	}
 	return moved
+}
+
+// promoteIn promotes what is barred in a lane. The movers are to be settled.
+func (s *pool) promoteIn(lane chain.LaneID) (moved int) {
+	w := s.barredIn(lane)
+	for vain := 0; vain < s.barredLooks; {
+		h, e := w.oldest()
+		if e == nil {
+			s.midway[lane] = false
+			return moved
+		}
+		s.promoteLooked++
+		l := h.levelOf(e, nil)
+		if l == levelBarred {
+			vain++
+			continue
+		}
+		h.lanes[lane].remove(e)
+		e.level = l
+		s.targets.joinTarget(e) // before the next is judged
+		h.movers[lane] = append(h.movers[lane], e)
+		moved++
+	}
+	s.midway[lane] = true
+	for i := range w.shards[:w.n] {
+		w.shards[i].lanes[lane].resume = w.at[i]
+	}
+	clear(w.at[:w.n])
+	return moved
+}
+
+// barredWalk goes through what is barred in a lane from the oldest to the newest. The entry
+// that it has returned may leave.
+type barredWalk struct {
+	shards [numShards]*shard // that have more
+	at     [numShards]*entry // what each of them has next
+	seqs   [numShards]uint64 // its place, so that finding the oldest reads no entries
+	n      int
+}
+
+// barredIn starts where the last walk of the lane was left off, or at the oldest. All shards
+// are held.
+func (s *pool) barredIn(lane chain.LaneID) *barredWalk {
+	w := &s.barredWalk
+	w.n = 0
+	for i := range s.shards {
+		h := &s.shards[i]
+		q := &h.lanes[lane]
+		e := q.fifos[levelBarred].head
+		if s.midway[lane] {
+			e = q.resume
+		}
+		q.resume = nil
+		if e != nil {
+			w.shards[w.n], w.at[w.n], w.seqs[w.n] = h, e, e.seq
+			w.n++
+		}
+	}
+	return w
+}
+
+// oldest returns the oldest that it has not returned before, and its shard; nil at the end.
+func (w *barredWalk) oldest() (*shard, *entry) {
+	if w.n == 0 {
+		return nil, nil
+	}
+	first, least := 0, uint64(math.MaxUint64)
+	for i, seq := range w.seqs[:w.n] {
+		if seq < least {
+			first, least = i, seq
+		}
+	}
+	h, e := w.shards[first], w.at[first]
+	if next := e.next; next != nil {
+		w.at[first], w.seqs[first] = next, next.seq
+	} else {
+		w.n--
+		w.shards[first], w.at[first], w.seqs[first] = w.shards[w.n], w.at[w.n], w.seqs[w.n]
+		w.at[w.n] = nil
+	}
+	return h, e
 }
 
 // settleMovers gives the movers their places, and their senders their anchors, once.

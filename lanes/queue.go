@@ -157,6 +157,7 @@ type laneQueue struct {
 	holed  uint64                   // bit i is set while turns[i] has holes; none between operations
 	idle   [levelTier0]atomic.Int64 // entries that are queued, underpriced, barred; read by Stats
 	heavy  heavies
+	resume *entry   // of the barred: where the next promote of the lane goes on, if it is midway; nil: there is none
 	calls  *targets // of the whole pool
 
 	manyLeave bool // in the operation at hand
@@ -193,6 +194,9 @@ func (q *laneQueue) remove(e *entry) {
 	}
 	e.anchor, e.anchors = nil, false
 	q.lift(e)
+	if q.resume == e {
+		q.resume = e.next
+	}
 	f := &q.fifos[e.level]
 	f.remove(e)
 	q.calls.leaveTarget(e)

@@ -32,7 +32,6 @@ type targets struct {
 	// until the entry stands there, so that decisions come in the order of their
 	// numbers. Who holds all shards needs it not.
 	mu    sync.Mutex
-	left  atomic.Uint64 // counts what has left and gave room: nobody finds it who found none, while it stays. Read by anyone
 	of    map[chain.Address][]demanded
 	asked [chain.NumLanes][]demanded
 
@@ -158,12 +157,6 @@ func (t *targets) joinTarget(e *entry) {
 
 // leaveTarget takes back what join has counted.
 func (t *targets) leaveTarget(e *entry) {
-	// What is barred, queued or underpriced takes no room, so that under load, where such
-	// leave all the time, nobody has to look for it. But who bars those behind it bars them
-	// wherever it stands.
-	if t.counts(e) || t.claims(e) || e.stops {
-		t.left.Add(1)
-	}
 	if t.claims(e) {
 		t.asked[e.lane] = uncounted(t.asked[e.lane], e.level, e.wide, e.claim)
 	}

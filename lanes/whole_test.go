@@ -212,6 +212,9 @@ func (p *bare) checkShards(t testing.TB) {
 		for lane := range h.lanes {
 			q := &h.lanes[lane]
 			floor := level(p.lanes[lane].floor.Load())
+			if e := q.resume; e != nil && (!p.midway[lane] || e.level != levelBarred || h.byHash[e.tx.Hash] != e || int(e.lane) != lane) {
+				t.Fatalf("shard %d lane %d: the barred are to be gone on with at level %d of lane %d, midway %v", i, lane, e.level, e.lane, p.midway[lane])
+			}
 			for l := range q.fifos {
 				var last uint64
 				count := 0
