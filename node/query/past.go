@@ -24,9 +24,23 @@ func pastError(err error) error {
 	return err
 }
 
+// undoneBytes is what a look at the undo record of one block is billed as: sixteen of them
+// cost a lookup.
+const undoneBytes = 256
+
+// payOf bills looks at undo records to the client of a request.
+func payOf(ctx context.Context) func(blocks int) {
+	return func(blocks int) { rpc.Bill(ctx, undoneBytes*blocks) }
+}
+
+// accountAt is [Past.AccountAt] for a request.
+func (s *Source) accountAt(ctx context.Context, h chain.Height, addr chain.Address) (state.Account, bool, error) {
+	return s.cfg.Past.AccountAt(ctx, h, addr, payOf(ctx))
+}
+
 // AccountAt implements rpc.Accounts.
-func (s *Source) AccountAt(_ context.Context, addr chain.Address, h chain.Height) (*rpc.Account, bool, error) {
-	a, ok, err := s.cfg.Past.AccountAt(h, addr)
+func (s *Source) AccountAt(ctx context.Context, addr chain.Address, h chain.Height) (*rpc.Account, bool, error) {
+	a, ok, err := s.accountAt(ctx, h, addr)
 	if err != nil || !ok {
 		return nil, false, pastError(err)
 	}
@@ -51,14 +65,14 @@ func (s *Source) StorageAt(ctx context.Context, addr chain.Address, slot state.S
 			return err
 		})
 	}
-	a, ok, err := s.cfg.Past.AccountAt(*h, addr)
+	a, ok, err := s.accountAt(ctx, *h, addr)
 	if err != nil {
 		return nil, pastError(err)
 	}
 	if ok && rent.Dormant(&a) {
 		return &rpc.StorageValue{Height: *h}, nil
 	}
-	value, err := s.cfg.Past.StorageAt(*h, addr, slot)
+	value, err := s.cfg.Past.StorageAt(ctx, *h, addr, slot, payOf(ctx))
 	if err != nil {
 		return nil, pastError(err)
 	}
@@ -90,7 +104,7 @@ func (s *Source) CodeAt(ctx context.Context, addr chain.Address, h *chain.Height
 			a, ok, err = head.State.Account(addr)
 		} else {
 			c.Height = *h
-			a, ok, err = s.cfg.Past.AccountAt(*h, addr)
+			a, ok, err = s.accountAt(ctx, *h, addr)
 		}
 		if err != nil || !ok {
 			return pastError(err)

@@ -73,8 +73,10 @@ type Blocks interface {
 
 // Past is the state of earlier heights, and the head held still.
 type Past interface {
-	AccountAt(h chain.Height, addr chain.Address) (state.Account, bool, error)
-	StorageAt(h chain.Height, addr chain.Address, slot state.StorageKey) ([]byte, error)
+	// Both look at the undo records of the blocks above h, where there is no history, and
+	// tell pay before how many these are at most.
+	AccountAt(ctx context.Context, h chain.Height, addr chain.Address, pay func(blocks int)) (state.Account, bool, error)
+	StorageAt(ctx context.Context, h chain.Height, addr chain.Address, slot state.StorageKey, pay func(blocks int)) ([]byte, error)
 	Export() (*store.Export, error)
 }
 

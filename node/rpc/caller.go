@@ -44,6 +44,14 @@ func Bill(ctx context.Context, n int) {
 	}
 }
 
+// Billed is how many bytes were billed to a request and are not paid yet.
+func Billed(ctx context.Context) int {
+	if c := callerOf(ctx); c != nil {
+		return int(c.bytes.Load())
+	}
+	return 0
+}
+
 // billedBytes is how many bytes that were billed cost as much as one lookup: of
 // a full block with its senders about a third of a millisecond.
 const billedBytes = 4 << 10

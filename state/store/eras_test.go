@@ -132,7 +132,7 @@ func (e *evictor) holds(first chain.Height, slots int) {
 	e.t.Helper()
 	for h := first; int(h) < len(e.content); h++ {
 		for i := 0; i < slots; i += 1 + slots/40 {
-			got, err := e.s.StorageAt(h, evicted, numbered(i))
+			got, err := e.s.StorageAt(context.Background(), h, evicted, numbered(i), free)
 			want, ok := e.content[h][numbered(i)]
 			if err != nil || string(got) != want || ok != (got != nil) {
 				e.t.Fatalf("slot %d at height %d: %q, want %q: %v", i, h, got, want, err)

@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -115,9 +116,13 @@ func (s *Store) noteOld(b *pebble.Batch, v *Version) error {
 // [Version.Account] does: at any height that the history covers, and of the last
 // Options.UndoBlocks without it. The code of an account of any height is read
 // from the head: code is never removed.
-func (s *Store) AccountAt(h chain.Height, addr chain.Address) (state.Account, bool, error) {
+//
+// Where there is no history, it looks at the undo record of each block above h, until it
+// finds the account or ctx ends. pay is told before how many they are at most; where there
+// is a history it is not called.
+func (s *Store) AccountAt(ctx context.Context, h chain.Height, addr chain.Address, pay func(blocks int)) (state.Account, bool, error) {
 	key := tree.AccountKey(addr)
-	row, slim, err := s.valueAt(h, func(pebble.Reader) (was, is []byte, err error) {
+	row, slim, err := s.valueAt(ctx, h, pay, func(pebble.Reader) (was, is []byte, err error) {
 		return hashKey(tableAccountsWere, key), hashKey(tableAccounts, key), nil
 	})
 	if err != nil {
@@ -138,10 +143,10 @@ func (s *Store) AccountAt(h chain.Height, addr chain.Address) (state.Account, bo
 }
 
 // StorageAt returns the storage value that addr had under key after the block
-// at height h, nil if none, wherever [Store.AccountAt] answers.
-func (s *Store) StorageAt(h chain.Height, addr chain.Address, key state.StorageKey) ([]byte, error) {
+// at height h, nil if none, wherever [Store.AccountAt] answers, and as that does.
+func (s *Store) StorageAt(ctx context.Context, h chain.Height, addr chain.Address, key state.StorageKey, pay func(blocks int)) ([]byte, error) {
 	owner := tree.AccountKey(addr)
-	value, _, err := s.valueAt(h, func(r pebble.Reader) (was, is []byte, err error) {
+	value, _, err := s.valueAt(ctx, h, pay, func(r pebble.Reader) (was, is []byte, err error) {
 		era, err := eraAt(r, owner, h)
 		return slotWasKey(owner, era, tree.SlotKey(key)), storageKey(owner, era, key), err
 	})
@@ -154,7 +159,7 @@ func (s *Store) StorageAt(h chain.Height, addr chain.Address, key state.StorageK
 // valueAt returns the value of a row at a height, from its history, the undo
 // records, or if it has not been written since, from the row itself. It is slim
 // if it is of an undo record. names says under which keys they are.
-func (s *Store) valueAt(h chain.Height, names func(pebble.Reader) (was, is []byte, err error)) (value []byte, slim bool, err error) {
+func (s *Store) valueAt(ctx context.Context, h chain.Height, pay func(blocks int), names func(pebble.Reader) (was, is []byte, err error)) (value []byte, slim bool, err error) {
 	done, err := s.use()
 	if err != nil {
 		return nil, false, err
@@ -175,7 +180,7 @@ func (s *Store) valueAt(h chain.Height, names func(pebble.Reader) (was, is []byt
 	case fromHistory:
 		value, written, err = before(snapshot, h, was)
 	case fromUndo:
-		value, written, err = undone(snapshot, h, head, is)
+		value, written, err = undone(ctx, snapshot, h, head, is, pay)
 	case fromHead:
 	}
 	if err == nil && !written {

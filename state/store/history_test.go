@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	"errors"
 	"math/rand/v2"
 	"reflect"
@@ -12,6 +13,9 @@ import (
 	"github.com/cowboy-foundation/cowboy/state"
 )
 
+// free is for who reads the past and pays nothing.
+func free(int) {}
+
 // pastView is the state at one height, out of the history.
 type pastView struct {
 	s *Store
@@ -19,11 +23,11 @@ type pastView struct {
 }
 
 func (p pastView) Account(addr chain.Address) (state.Account, bool, error) {
-	return p.s.AccountAt(p.h, addr)
+	return p.s.AccountAt(context.Background(), p.h, addr, free)
 }
 
 func (p pastView) Storage(addr chain.Address, key state.StorageKey) ([]byte, error) {
-	return p.s.StorageAt(p.h, addr, key)
+	return p.s.StorageAt(context.Background(), p.h, addr, key, free)
 }
 
 func (p pastView) Scan(chain.Address, state.Span) ([]state.Entry, error) {
@@ -79,7 +83,7 @@ func TestHistory(t *testing.T) {
 					t.Fatalf("height %d reads differently", h)
 				}
 			}
-			if _, _, err := s.AccountAt(61, testAddr(0)); !errors.Is(err, ErrNoHistory) {
+			if _, _, err := s.AccountAt(t.Context(), 61, testAddr(0), free); !errors.Is(err, ErrNoHistory) {
 				t.Errorf("above the head: %v", err)
 			}
 			check(t, s.Close())

@@ -259,7 +259,7 @@ func TestImportAtTheFirstBlock(t *testing.T) {
 		next := *c
 		next.grow(t, rng, s, 2)
 		for h := range chain.Height(4) {
-			a, _, err := s.AccountAt(h, testAddr(1))
+			a, _, err := s.AccountAt(t.Context(), h, testAddr(1), free)
 			if h < 1 && !errors.Is(err, ErrNoHistory) {
 				t.Errorf("history %v: height %d is answered: %v", history, h, err)
 			}

@@ -3,6 +3,7 @@ package store
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -195,9 +196,15 @@ func readStretch(b []byte, f func(key, value []byte) bool) error {
 	return nil
 }
 
+// undoneAtOnce is how many undo records are read before the reader is asked again whether
+// the value is still wanted.
+const undoneAtOnce = 64
+
 // undone returns the value that a row had at height h, out of the undo records
-// up to the head, and whether it was written since.
-func undone(r pebble.Reader, h, head chain.Height, row []byte) (value []byte, found bool, err error) {
+// up to the head, and whether it was written since. It looks at one record after the other,
+// and tells pay how many they may be before the first.
+func undone(ctx context.Context, r pebble.Reader, h, head chain.Height, row []byte, pay func(blocks int)) (value []byte, found bool, err error) {
+	pay(int(head - h)) // at most Options.UndoBlocks
 	it, err := r.NewIter(&pebble.IterOptions{LowerBound: heightKey(tableUndo, h+1), UpperBound: heightKey(tableUndo, head+1)})
 	if err != nil {
 		return nil, false, err
@@ -205,6 +212,11 @@ func undone(r pebble.Reader, h, head chain.Height, row []byte) (value []byte, fo
 	defer func() { err = errors.Join(err, it.Error(), it.Close()) }()
 	var seek []byte
 	for at := h + 1; at <= head && !found; at++ {
+		if (at-h)%undoneAtOnce == 1 {
+			if err := ctx.Err(); err != nil {
+				return nil, false, err
+			}
+		}
 		seek = append(binary.BigEndian.AppendUint64(append(seek[:0], tableUndo), uint64(at)), row...)
 		if !it.SeekGE(seek) || !bytes.HasPrefix(it.Key(), seek[:undoKeyLen]) {
 			if err := it.Error(); err != nil {

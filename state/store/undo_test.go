@@ -130,13 +130,13 @@ func TestUndoOfClearedStorage(t *testing.T) {
 		4: func(i int) int { return 1 - i%2 },
 	} {
 		for i := range 200 {
-			value, err := s.StorageAt(h, actor, slot(i))
+			value, err := s.StorageAt(t.Context(), h, actor, slot(i), free)
 			if err != nil || len(value) != want(i) {
 				t.Errorf("slot %d at height %d has %d bytes, want %d: %v", i, h, len(value), want(i), err)
 			}
 		}
 	}
-	a, ok, err := s.AccountAt(1, actor)
+	a, ok, err := s.AccountAt(t.Context(), 1, actor, free)
 	if err != nil || !ok || a.Nonce != 1 || !a.HasCode() || !a.HasStorage() || !bytes.Equal(a.Meta, []byte{1, 2}) {
 		t.Errorf("account at height 1: %+v, %v, %v", a, ok, err)
 	}
