@@ -67,13 +67,22 @@ func (s *Source) BlockByHeight(ctx context.Context, h chain.Height) (*rpc.Block,
 	return b, true, nil
 }
 
-// stored reads and decodes a finalized block; it is nil if there is none.
-func (s *Source) stored(h chain.Height) (digest chain.Hash, block *chain.Block, size int, err error) {
+// storedBytes reads a finalized block; it is nil if there is none.
+func (s *Source) storedBytes(h chain.Height) (digest chain.Hash, raw []byte, err error) {
 	digest, raw, ok, err := s.cfg.Blocks.BlockBytes(h)
 	if errors.Is(err, store.ErrNotKept) {
-		return chain.Hash{}, nil, 0, &rpc.Refusal{Status: http.StatusNotFound, Code: rpc.CodeNotKept, Message: err.Error()}
+		return chain.Hash{}, nil, &rpc.Refusal{Status: http.StatusNotFound, Code: rpc.CodeNotKept, Message: err.Error()}
 	}
 	if err != nil || !ok {
+		return chain.Hash{}, nil, err
+	}
+	return digest, raw, nil
+}
+
+// stored reads and decodes a finalized block; it is nil if there is none.
+func (s *Source) stored(h chain.Height) (digest chain.Hash, block *chain.Block, size int, err error) {
+	digest, raw, err := s.storedBytes(h)
+	if err != nil || raw == nil {
 		return chain.Hash{}, nil, 0, err
 	}
 	if block, err = chain.DecodeBlock(raw, len(raw)); err != nil {

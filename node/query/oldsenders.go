@@ -6,8 +6,6 @@ import (
 	"sync"
 
 	"github.com/cowboy-foundation/cowboy/chain"
-	"github.com/cowboy-foundation/cowboy/exec"
-	"github.com/cowboy-foundation/cowboy/node/nice"
 	"github.com/cowboy-foundation/cowboy/node/rpc"
 )
 
@@ -46,19 +44,11 @@ func (o *oldSenders) recover(ctx context.Context, bodies [][]byte) (txs []*chain
 		return nil, ctx.Err()
 	case o.turn <- struct{}{}:
 	}
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
+	err = gently(func() (err error) {
 		defer func() { <-o.turn }()
-		defer func() {
-			if p := recover(); p != nil { // the reader fails, not the node
-				err = exec.Panicked(p)
-			}
-		}()
-		nice.Thread()
-		txs, err = o.read(ctx, bodies)
-	}()
-	<-done // read ends soon after ctx
+		txs, err = o.read(ctx, bodies) // it ends soon after ctx
+		return err
+	})
 	return txs, err
 }
 

@@ -121,7 +121,7 @@ var errPageFull = errors.New("page is full")
 
 // StoragePage implements rpc.Storage. It holds the head still for as long as the
 // page is read.
-func (s *Source) StoragePage(_ context.Context, q *rpc.StorageQuery) (page *rpc.StoragePage, ok bool, err error) {
+func (s *Source) StoragePage(ctx context.Context, q *rpc.StorageQuery) (page *rpc.StoragePage, ok bool, err error) {
 	x, err := s.cfg.Past.Export()
 	if err != nil {
 		return nil, false, err
@@ -131,7 +131,7 @@ func (s *Source) StoragePage(_ context.Context, q *rpc.StorageQuery) (page *rpc.
 		return nil, false, noBlockYet()
 	}
 	page = &rpc.StoragePage{}
-	if page.Account, err = s.exportedAccount(x, q.Address); err != nil || !page.Account.Exists {
+	if page.Account, err = s.exportedAccount(ctx, x, q.Address); err != nil || !page.Account.Exists {
 		return nil, false, err
 	}
 	a, err := state.DecodeAccount(page.Account.Value)
@@ -142,7 +142,7 @@ func (s *Source) StoragePage(_ context.Context, q *rpc.StorageQuery) (page *rpc.
 		return nil, false, rpc.ErrStorageMoved
 	}
 	size := 0
-	err = x.StorageFrom(tree.AccountKey(q.Address), q.From, func(key state.StorageKey, value []byte) error {
+	err = x.StorageFrom(ctx, tree.AccountKey(q.Address), q.From, func(key state.StorageKey, value []byte) error {
 		size += len(key) + len(value)
 		if n := len(page.Entries); n == q.EntriesMax || n > 0 && size > q.BytesMax {
 			page.Next = key
@@ -157,16 +157,25 @@ func (s *Source) StoragePage(_ context.Context, q *rpc.StorageQuery) (page *rpc.
 	return page, true, nil
 }
 
+// headerOf returns the header of the block whose state is held still: mostly the head's.
+func (s *Source) headerOf(ctx context.Context, x *store.Export) (*chain.Header, error) {
+	if head := s.cfg.Chain.Head(); head.Digest == x.Digest() {
+		return &head.Block.Header, nil
+	}
+	_, header, err := s.storedHeader(ctx, x.Height())
+	if err == nil && header == nil {
+		err = fmt.Errorf("block %d is not stored", x.Height())
+	}
+	return header, err
+}
+
 // exportedAccount proves an account in a state that is held still.
-func (s *Source) exportedAccount(x *store.Export, addr chain.Address) (*light.Account, error) {
-	_, block, _, err := s.stored(x.Height())
+func (s *Source) exportedAccount(ctx context.Context, x *store.Export, addr chain.Address) (*light.Account, error) {
+	header, err := s.headerOf(ctx, x)
 	if err != nil {
 		return nil, err
 	}
-	if block == nil {
-		return nil, fmt.Errorf("block %d is not stored", x.Height())
-	}
-	frame, err := s.frame(light.KindAccount, x.Digest(), &block.Header)
+	frame, err := s.frame(ctx, light.KindAccount, x.Digest(), header)
 	if err != nil {
 		return nil, err
 	}

@@ -19,17 +19,17 @@ import (
 func (s *Source) Prove(ctx context.Context, q *light.Query) (d light.Document, ok bool, err error) {
 	switch q.Kind {
 	case light.KindTransaction, light.KindReceipt:
-		return s.proveListed(q)
+		return s.proveListed(ctx, q)
 	case light.KindHeader:
 		if q.Height != 0 {
-			return s.proveHeader(q.Height)
+			return s.proveHeader(ctx, q.Height)
 		}
 	}
 	err = s.atHead(ctx, func(head *ledger.Executed) error {
 		if head.Height() == 0 {
 			return noBlockYet()
 		}
-		frame, err := s.frame(q.Kind, head.Digest, &head.Block.Header)
+		frame, err := s.frame(ctx, q.Kind, head.Digest, &head.Block.Header)
 		if err != nil {
 			return err
 		}
@@ -109,57 +109,100 @@ func proveMulti(q *light.Query, version *store.Version, frame light.Frame) (ligh
 	return d, nil
 }
 
-func (s *Source) proveHeader(h chain.Height) (light.Document, bool, error) {
-	digest, block, _, err := s.stored(h)
-	if err != nil || block == nil {
+func (s *Source) proveHeader(ctx context.Context, h chain.Height) (light.Document, bool, error) {
+	digest, header, err := s.storedHeader(ctx, h)
+	if err != nil || header == nil {
 		return nil, false, err
 	}
-	frame, err := s.frame(light.KindHeader, digest, &block.Header)
+	frame, err := s.frame(ctx, light.KindHeader, digest, header)
 	return &light.Header{Frame: frame}, err == nil, err
 }
 
+// storedHeader reads a finalized block, whose bytes are billed, and decodes its header; that
+// is nil if there is no block.
+func (s *Source) storedHeader(ctx context.Context, h chain.Height) (chain.Hash, *chain.Header, error) {
+	digest, raw, err := s.storedBytes(h)
+	if err != nil || raw == nil {
+		return chain.Hash{}, nil, err
+	}
+	rpc.Bill(ctx, 64+len(raw)/8)
+	head, _, err := chain.SplitBlock(raw)
+	if err != nil {
+		return chain.Hash{}, nil, fmt.Errorf("stored block %d: %w", h, err)
+	}
+	header, err := chain.DecodeHeader(head)
+	if err != nil {
+		return chain.Hash{}, nil, fmt.Errorf("stored block %d: %w", h, err)
+	}
+	return digest, header, nil
+}
+
 // proveListed builds the trie of the whole block: its cost is that of the
-// block's bytes.
-func (s *Source) proveListed(q *light.Query) (light.Document, bool, error) {
+// block's bytes, which are billed, and it is worked on by a thread of low priority.
+func (s *Source) proveListed(ctx context.Context, q *light.Query) (d light.Document, ok bool, err error) {
 	h, index, ok, err := s.located(q.TxHash)
 	if err != nil || !ok {
 		return nil, false, err
 	}
+	err = gently(func() error {
+		l, err := s.listed(ctx, q, h, index)
+		if l != nil {
+			d = l
+		}
+		return err
+	})
+	return d, d != nil && err == nil, err
+}
+
+// listed proves what stands in a slot of a block; nil if there is no such thing.
+func (s *Source) listed(ctx context.Context, q *light.Query, h chain.Height, index int) (*light.Listed, error) {
 	rec, ok, err := s.cfg.Blocks.BlockByHeight(h)
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
 	if !ok {
-		return nil, false, fmt.Errorf("transaction %s is indexed at block %d, which is not stored", q.TxHash, h)
+		return nil, fmt.Errorf("transaction %s is indexed at block %d, which is not stored", q.TxHash, h)
 	}
+	rpc.Bill(ctx, 64+(len(rec.Block)+bytesOf(rec.Receipts))/8)
 	block, err := chain.DecodeBlock(rec.Block, len(rec.Block))
 	if err != nil {
-		return nil, false, fmt.Errorf("stored block %d: %w", h, err)
+		return nil, fmt.Errorf("stored block %d: %w", h, err)
 	}
 	items := block.Txs
 	if q.Kind == light.KindReceipt {
 		items = rec.Receipts
 	}
 	if q.Kind == light.KindTransaction && index >= len(items) && index < len(rec.Receipts) {
-		return nil, false, nil // a delivery has a receipt and is no transaction
+		return nil, nil // a delivery has a receipt and is no transaction
 	}
 	if index >= len(items) {
-		return nil, false, fmt.Errorf("transaction %s is indexed at block %d, slot %d, where it is not", q.TxHash, h, index)
+		return nil, fmt.Errorf("transaction %s is indexed at block %d, slot %d, where it is not", q.TxHash, h, index)
 	}
-	frame, err := s.frame(q.Kind, rec.Digest, &block.Header)
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	rpc.Bill(ctx, bytesOf(items)) // all are hashed
+	frame, err := s.frame(ctx, q.Kind, rec.Digest, &block.Header)
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
 	root, proof := tree.ProveList(items, index)
 	return &light.Listed{
 		Frame: frame, TxHash: q.TxHash, Index: uint32(index), Root: root,
 		Key: tree.ListKey(index), Value: items[index], Proof: bytesList(proof),
-	}, true, nil
+	}, nil
+}
+
+func bytesOf(items [][]byte) (n int) {
+	for i := range items {
+		n += len(items[i])
+	}
+	return n
 }
 
 // frame shows that a block is final. A certificate is for the block itself or
 // for a descendant, whose headers then lead to it.
-func (s *Source) frame(kind light.Kind, digest chain.Hash, h *chain.Header) (light.Frame, error) {
+func (s *Source) frame(ctx context.Context, kind light.Kind, digest chain.Hash, h *chain.Header) (light.Frame, error) {
 	f := light.Frame{
 		Kind: kind, ChainID: s.cfg.ChainID, Genesis: s.cfg.Genesis,
 		Height: h.Height, BlockHash: digest, Header: chain.EncodeHeader(h),
@@ -179,12 +222,13 @@ func (s *Source) frame(kind light.Kind, digest chain.Hash, h *chain.Header) (lig
 	if c.Proposal.Payload == digest {
 		return f, nil
 	}
-	f.Descendants, err = s.headersTo(h.Height, c.Proposal.Payload)
+	f.Descendants, err = s.headersTo(ctx, h.Height, c.Proposal.Payload)
 	return f, err
 }
 
-// headersTo returns the headers above height h up to the block with a digest.
-func (s *Source) headersTo(h chain.Height, digest chain.Hash) (light.List[light.Bytes], error) {
+// headersTo returns the headers above height h up to the block with a digest. It reads each
+// of these blocks, while the request lasts.
+func (s *Source) headersTo(ctx context.Context, h chain.Height, digest chain.Hash) (light.List[light.Bytes], error) {
 	last, ok, err := s.cfg.Blocks.HeightByDigest(digest)
 	if err != nil {
 		return nil, err
@@ -200,14 +244,17 @@ func (s *Source) headersTo(h chain.Height, digest chain.Hash) (light.List[light.
 	}
 	var out light.List[light.Bytes]
 	for at := h + 1; at <= last; at++ {
-		_, block, _, err := s.stored(at)
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		_, header, err := s.storedHeader(ctx, at)
 		if err != nil {
 			return nil, err
 		}
-		if block == nil {
+		if header == nil {
 			return nil, fmt.Errorf("block %d is not stored", at)
 		}
-		out = append(out, chain.EncodeHeader(&block.Header))
+		out = append(out, chain.EncodeHeader(header))
 	}
 	return out, nil
 }

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -105,7 +106,7 @@ func (x *Export) Accounts(f func(key chain.Hash, row []byte) error) (err error) 
 // key, not by its hash, until f returns an error, which it returns. f must not
 // keep value.
 func (x *Export) Storage(account chain.Hash, f func(key state.StorageKey, value []byte) error) error {
-	return x.StorageFrom(account, "", f)
+	return x.StorageFrom(context.Background(), account, "", f)
 }
 
 // Code returns the code with a hash.

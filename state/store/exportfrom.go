@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	"errors"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -9,8 +10,12 @@ import (
 	"github.com/cowboy-foundation/cowboy/state"
 )
 
-// StorageFrom is [Export.Storage] from a storage key on, which it includes.
-func (x *Export) StorageFrom(account chain.Hash, from state.StorageKey, f func(key state.StorageKey, value []byte) error) (err error) {
+// behindAll is above every storage key: these begin with a namespace, of which there are few.
+const behindAll state.StorageKey = "\xff"
+
+// StorageFrom is [Export.Storage] from a storage key on, which it includes, as long as ctx
+// lasts. As a scan does, it goes over rows that the database has yet to remove once.
+func (x *Export) StorageFrom(ctx context.Context, account chain.Hash, from state.StorageKey, f func(key state.StorageKey, value []byte) error) (err error) {
 	era, err := eraAt(x.snapshot, account, x.version.height)
 	if err != nil {
 		return err
@@ -21,14 +26,21 @@ func (x *Export) StorageFrom(account chain.Hash, from state.StorageKey, f func(k
 		return damage(err)
 	}
 	defer func() { err = damage(errors.Join(err, it.Error(), it.Close())) }()
-	for it.First(); it.Valid(); it.Next() {
+	w := scan{it: it, removals: &x.store.removals, height: x.version.height, owner: account, prefix: prefix, at: from}
+	for w.next() {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		value, err := it.ValueAndErr()
 		if err != nil {
 			return err
 		}
-		if err := f(state.StorageKey(it.Key()[len(prefix):]), value); err != nil {
+		if err := f(w.key, value); err != nil {
 			return err
 		}
+	}
+	if it.Error() == nil {
+		w.passed(behindAll)
 	}
 	return nil
 }
