@@ -3,6 +3,7 @@ package params
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/cowboy-foundation/cowboy/chain"
@@ -359,7 +360,7 @@ func (p *Params) checkRunner() error {
 }
 
 func (p *Params) checkJob() error {
-	j := &p.Job
+	j, d := &p.Job, &p.Job.Defaults
 	if j.CommitmentForm != CommitmentSigned && j.CommitmentForm != CommitmentSalted {
 		return fmt.Errorf("job.commitment_form = %q, want %q or %q", j.CommitmentForm, CommitmentSigned, CommitmentSalted)
 	}
@@ -378,6 +379,22 @@ func (p *Params) checkJob() error {
 		bound{"job.max_return_bytes", j.MaxReturnBytes, 1, p.MaxTxBytes},
 		bound{"job.challenge_window_blocks", j.ChallengeWindowBlocks, 1, PeriodBlocksMax},
 		bound{"job.dispute_runners", j.DisputeRunners, 1, 1_000},
+		bound{"job.max_runners", j.MaxRunners, 1, 255},
+		bound{"job.max_retries", j.MaxRetries, 1, 255},
+		bound{"job.max_timeout_blocks", j.MaxTimeoutBlocks, j.DefaultTimeoutBlocks, PeriodBlocksMax},
+		bound{"job.candidate_cycles", uint64(j.CandidateCycles), 0, 1_000_000},
+		bound{"job.pool_check_cycles", uint64(j.PoolCheckCycles), 0, 1_000_000},
+		bound{"job.min_fee", uint64(j.MinFee), 0, 1 << 62},
+		bound{"job.keep_blocks", j.KeepBlocks, 1, PeriodBlocksMax},
+		bound{"job.defaults.max_return_bytes", d.MaxReturnBytes, 1, min(j.MaxReturnBytes, chain.MaxReturnBytes)},
+		bound{"job.defaults.expected_execution_ms", d.ExpectedExecutionMillis, 1, 1 << 40},
+		bound{"job.defaults.max_input_tokens", d.MaxInputTokens, 1, math.MaxUint32},
+		bound{"job.defaults.max_output_tokens", d.MaxOutputTokens, 1, math.MaxUint32},
+		bound{"job.defaults.max_wall_time_seconds", d.MaxWallTimeSeconds, 1, math.MaxUint32},
+		bound{"job.defaults.max_memory_mb", d.MaxMemoryMB, 1, math.MaxUint32},
+		bound{"job.defaults.max_retries", d.MaxRetries, 0, math.MaxUint32},
+		bound{"job.defaults.max_price", uint64(d.MaxPrice), 1, 1 << 62},
+		bound{"job.defaults.judge_steps", d.JudgeSteps, chain.MinJudgeSteps, chain.MaxJudgeSteps},
 	)
 }
 

@@ -771,6 +771,14 @@ func (x *Job) Fields() []document.Field {
 		{Name: "commitment_form", Value: &x.CommitmentForm},
 		{Name: "selection_seed", Value: &x.SelectionSeed},
 		{Name: "selection_chained_draw", Value: &x.SelectionChainedDraw},
+		{Name: "max_runners", Value: &x.MaxRunners},
+		{Name: "max_timeout_blocks", Value: &x.MaxTimeoutBlocks},
+		{Name: "candidate_cycles", Value: (*uint64)(&x.CandidateCycles)},
+		{Name: "pool_check_cycles", Value: (*uint64)(&x.PoolCheckCycles)},
+		{Name: "min_fee", Value: &x.MinFee},
+		{Name: "keep_blocks", Value: &x.KeepBlocks},
+		{Name: "require_registered_model", Value: &x.RequireRegisteredModel},
+		{Name: "defaults", Value: &x.Defaults},
 	}
 }
 
@@ -815,6 +823,22 @@ func (x *Job) Member(name string) any {
 		return &x.SelectionSeed
 	case "selection_chained_draw":
 		return &x.SelectionChainedDraw
+	case "max_runners":
+		return &x.MaxRunners
+	case "max_timeout_blocks":
+		return &x.MaxTimeoutBlocks
+	case "candidate_cycles":
+		return (*uint64)(&x.CandidateCycles)
+	case "pool_check_cycles":
+		return (*uint64)(&x.PoolCheckCycles)
+	case "min_fee":
+		return &x.MinFee
+	case "keep_blocks":
+		return &x.KeepBlocks
+	case "require_registered_model":
+		return &x.RequireRegisteredModel
+	case "defaults":
+		return &x.Defaults
 	}
 	return nil
 }

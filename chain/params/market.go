@@ -88,6 +88,28 @@ type Job struct {
 	CommitmentForm              string    `json:"commitment_form"`
 	SelectionSeed               string    `json:"selection_seed"`
 	SelectionChainedDraw        bool      `json:"selection_chained_draw"` // v2 draw as CIP-2 writes it (resolution 5.3)
+
+	MaxRunners             uint64       `json:"max_runners"`              // of one job (resolution 12.14)
+	MaxTimeoutBlocks       uint64       `json:"max_timeout_blocks"`       // that a job may name
+	CandidateCycles        chain.Cycles `json:"candidate_cycles"`         // of a submission, for each entry of the active list (resolution 12.21)
+	PoolCheckCycles        chain.Cycles `json:"pool_check_cycles"`        // likewise, where a job names a pool (resolution 12.20)
+	MinFee                 chain.Wei    `json:"min_fee"`                  // of each runner where the submitter is at fault (resolution 12.52)
+	KeepBlocks             uint64       `json:"keep_blocks"`              // for which the rows of a job outlast its end
+	RequireRegisteredModel bool         `json:"require_registered_model"` // a job names none or one that is published (resolution 12.62)
+	Defaults               JobDefaults  `json:"defaults"`
+}
+
+// JobDefaults is what stands in a job of an actor that does not say it (resolution 12.57).
+type JobDefaults struct {
+	MaxReturnBytes          uint64    `json:"max_return_bytes"`
+	ExpectedExecutionMillis uint64    `json:"expected_execution_ms"`
+	MaxInputTokens          uint64    `json:"max_input_tokens"`
+	MaxOutputTokens         uint64    `json:"max_output_tokens"`
+	MaxWallTimeSeconds      uint64    `json:"max_wall_time_seconds"`
+	MaxMemoryMB             uint64    `json:"max_memory_mb"`
+	MaxRetries              uint64    `json:"max_retries"`
+	MaxPrice                chain.Wei `json:"max_price"`
+	JudgeSteps              uint64    `json:"judge_steps"` // for each result
 }
 
 // Values of [JobParams.CommitmentForm] (resolution 11.1) and
@@ -121,6 +143,24 @@ func defaultJobParams() Job {
 		CommitmentForm:              CommitmentSigned,
 		SelectionSeed:               SelectionSeedSubmission,
 		SelectionChainedDraw:        true,
+
+		MaxRunners:       16,
+		MaxTimeoutBlocks: 86_400,
+		CandidateCycles:  20,
+		PoolCheckCycles:  500,
+		MinFee:           50_000,
+		KeepBlocks:       86_400,
+		Defaults: JobDefaults{
+			MaxReturnBytes:          16 << 10,
+			ExpectedExecutionMillis: 30_000,
+			MaxInputTokens:          4_000,
+			MaxOutputTokens:         2_000,
+			MaxWallTimeSeconds:      60,
+			MaxMemoryMB:             512,
+			MaxRetries:              2,
+			MaxPrice:                chain.WeiPerCBY / 10,
+			JudgeSteps:              20_000,
+		},
 	}
 }
 
