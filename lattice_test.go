@@ -98,6 +98,7 @@ exec/market/judge: chain exec/market/judge/strictjson
 exec/staking: chain/attest exec/service
 exec/market/selection: exec/manifest
 exec/market/runners: crypto/secp256k1 exec/market/selection exec/service state/roles
+exec/market/jobs/ask: exec/manifest
 exec/market: exec/market/runners
 exec/market/results: exec/market/selection
 exec/actor: crypto/vrf exec/manifest exec/mailbox exec/pvm exec/rent exec/timers exec/token

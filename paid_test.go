@@ -22,6 +22,7 @@ var paidPackages = []string{
 	"exec/market/jobs",
 	"exec/market/judge",
 	"exec/market/judge/strictjson",
+	"exec/market/jobs/ask",
 	"exec/market",
 	"exec/market/runners",
 	"exec/market/results",
