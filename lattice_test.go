@@ -98,10 +98,11 @@ exec/market/judge: chain exec/market/judge/strictjson
 exec/staking: chain/attest exec/service
 exec/market/selection: exec/manifest
 exec/market/runners: crypto/secp256k1 exec/market/selection exec/service state/roles
+exec/market/jobs: exec/market/runners
 exec/market/jobs/ask: exec/manifest
 exec/market: exec/market/runners
 exec/market/results: exec/market/selection
-exec/actor: crypto/vrf exec/manifest exec/mailbox exec/pvm exec/rent exec/timers exec/token
+exec/actor: crypto/vrf exec/manifest exec/mailbox exec/market/jobs exec/market/jobs/ask exec/pvm exec/rent exec/timers exec/token
 exec: chain/order exec/actor exec/governance exec/entitlements exec/market exec/rehearsal exec/staking
 exec/parallel: exec
 

@@ -147,8 +147,8 @@ var systemInstructions = []InstructionSpec{
 	system(AddrRunnerRegistry, OpRunnerRehearsal, "runner_rehearsal").runs().rehearses().in(LaneRunner, SenderAnyone).args(Arg{"work", ArgUint, false}, Arg{"result", ArgBytes, false}).note("stands for the others of the lane until they run: hashes for so many cycles and keeps a record; invalid where runner.rehearsal_enabled is false"),
 
 	// Job Dispatcher (CIP-2 §3; resolution 11.5).
-	system(AddrJobDispatcher, OpJobSubmit, "job_submit").costs(CostJobSubmit).args(Arg{"spec", ArgMap, false}, Arg{"terms", ArgMap, false}).note("JobSpecV1 and JobTermsV1; the value is the escrow"),
-	system(AddrJobDispatcher, OpJobCancel, "job_cancel").args(Arg{"job_id", ArgHash, false}).note("by the submitter, while no runner is assigned"),
+	system(AddrJobDispatcher, OpJobSubmit, "job_submit").runs().costs(CostJobSubmit).args(Arg{"spec", ArgMap, false}, Arg{"terms", ArgMap, false}).note("JobSpecV1 and JobTermsV1; the value is the escrow, max_price + tip; answers the job's id"),
+	system(AddrJobDispatcher, OpJobCancel, "job_cancel").runs().args(Arg{"job_id", ArgHash, false}).note("by the submitter, while no runner is assigned"),
 
 	// Result Verifier (CIP-2 §8; resolutions 11.1, 11.29).
 	system(AddrResultVerifier, OpResultCommit, "result_commit").in(LaneRunner, SenderAssignedRunner).args(Arg{"job_id", ArgHash, false}, Arg{"commitment", ArgHash, false}),

@@ -47,7 +47,8 @@ func (in *Inputs) Actors() *actor.Block {
 	return actor.NewBlock(actor.Block{
 		Params: in.Params, ChainID: in.ChainID, Height: in.Height, TimestampMillis: in.TimestampMillis, Beacon: in.ParentBeacon,
 		TimerBase: in.BaseFees[chain.LaneTimer], Manifests: in.Manifests,
-		Round: service.Round{Genesis: in.Genesis, Epoch: in.Epoch, View: in.View, Validators: in.Validators},
+		Round:    service.Round{Genesis: in.Genesis, Epoch: in.Epoch, View: in.View, Validators: in.Validators},
+		JobRules: jobRules(),
 	})
 }
 

@@ -151,8 +151,8 @@ func uints(values ...uint64) []byte {
 	return b
 }
 
-// jobs is a list of job specifications, each a map of texts and numbers.
-func jobs(specs ...[]any) []byte {
+// jobList is a list of job specifications, each a map of texts and numbers.
+func jobList(specs ...[]any) []byte {
 	b := cbor.AppendArray(nil, len(specs))
 	for _, s := range specs {
 		b = cbor.AppendMap(b, len(s)/2)
@@ -176,7 +176,9 @@ func http(params ...any) manifest.Grant {
 
 func page(url string) []any { return []any{"url", url, "job_type", "http"} }
 
-func model(tokens int) []any { return []any{"job_type", "llm", "max_tokens", tokens} }
+func model(tokens int) []any {
+	return []any{"prompt", "p", "job_type", "llm", "max_tokens", tokens}
+}
 
 // TestGates runs one handler under one manifest.
 func TestGates(t *testing.T) { // E17, E18, E20, E22, E24; entitlements §6.3, §9, §11
@@ -201,19 +203,19 @@ func TestGates(t *testing.T) { // E17, E18, E20, E22, E24; entitlements §6.3, �
 		{"E17 value with a message", nil, "send_value", null, missing},
 		{"E17 value with a call", nil, "call_value", null, missing},
 		{"E17 value granted", []manifest.Grant{transfer()}, "send_value", null, chain.CodeOK},
-		{"E17 http", nil, "jobs", jobs(page("https://x.a.com/")), missing},
-		{"E17 model", nil, "jobs", jobs(model(1)), missing},
-		{"E17 other domain", []manifest.Grant{http()}, "jobs", jobs(page("https://a.com/")), missing},
-		{"E17 domain in the path", []manifest.Grant{http()}, "jobs", jobs(page("https://b.com/x.a.com")), missing},
-		{"E17 domain as a user", []manifest.Grant{http()}, "jobs", jobs(page("https://x.a.com@b.com/")), missing},
-		{"E17 backslash", []manifest.Grant{http()}, "jobs", jobs(page("https://b.com\\x.a.com")), missing},
-		{"E17 other scheme", []manifest.Grant{http()}, "jobs", jobs(page("file://x.a.com/")), missing},
-		{"E17 domain in upper case, with a port", []manifest.Grant{http()}, "jobs", jobs(page("https://X.A.com:8443/p?q#f")), chain.CodeOK},
-		{"E18 requests", []manifest.Grant{http(manifest.MaxRequests, 2)}, "jobs", jobs(page("https://x.a.com"), page("https://y.a.com")), chain.CodeOK},
-		{"E18 one request more", []manifest.Grant{http(manifest.MaxRequests, 1)}, "jobs", jobs(page("https://x.a.com"), page("https://y.a.com")), quota},
-		{"E18 models and pages apart", []manifest.Grant{http(manifest.MaxRequests, 1), limited(manifest.LLM, manifest.MaxRequests, 1)}, "jobs", jobs(page("https://x.a.com"), model(1)), chain.CodeOK},
-		{"E18 tokens", []manifest.Grant{limited(manifest.LLM, manifest.MaxTokens, 9)}, "jobs", jobs(model(9), model(9)), chain.CodeOK},
-		{"E18 one token more", []manifest.Grant{limited(manifest.LLM, manifest.MaxTokens, 9)}, "jobs", jobs(model(10)), quota},
+		{"E17 http", nil, "jobs", jobList(page("https://x.a.com/")), missing},
+		{"E17 model", nil, "jobs", jobList(model(1)), missing},
+		{"E17 other domain", []manifest.Grant{http()}, "jobs", jobList(page("https://a.com/")), missing},
+		{"E17 domain in the path", []manifest.Grant{http()}, "jobs", jobList(page("https://b.com/x.a.com")), missing},
+		{"E17 domain as a user", []manifest.Grant{http()}, "jobs", jobList(page("https://x.a.com@b.com/")), missing},
+		{"E17 backslash", []manifest.Grant{http()}, "jobs", jobList(page("https://b.com\\x.a.com")), missing},
+		{"E17 other scheme", []manifest.Grant{http()}, "jobs", jobList(page("file://x.a.com/")), missing},
+		{"E17 domain in upper case, with a port", []manifest.Grant{http()}, "jobs", jobList(page("https://X.A.com:8443/p?q#f")), chain.CodeOK},
+		{"E18 requests", []manifest.Grant{http(manifest.MaxRequests, 2)}, "jobs", jobList(page("https://x.a.com"), page("https://y.a.com")), chain.CodeOK},
+		{"E18 one request more", []manifest.Grant{http(manifest.MaxRequests, 1)}, "jobs", jobList(page("https://x.a.com"), page("https://y.a.com")), quota},
+		{"E18 models and pages apart", []manifest.Grant{http(manifest.MaxRequests, 1), limited(manifest.LLM, manifest.MaxRequests, 1)}, "jobs", jobList(page("https://x.a.com"), model(1)), chain.CodeOK},
+		{"E18 tokens", []manifest.Grant{limited(manifest.LLM, manifest.MaxTokens, 9)}, "jobs", jobList(model(9), model(9)), chain.CodeOK},
+		{"E18 one token more", []manifest.Grant{limited(manifest.LLM, manifest.MaxTokens, 9)}, "jobs", jobList(model(10)), quota},
 		{"E20 bytes", []manifest.Grant{limited(manifest.KV, manifest.MaxBytes, 68)}, "set", null, chain.CodeOK},
 		{"E20 one byte more", []manifest.Grant{limited(manifest.KV, manifest.MaxBytes, 67)}, "set", null, quota},
 		{"E20 amount", []manifest.Grant{transfer(manifest.MaxAmount, 10)}, "pay", uints(10, 10), chain.CodeOK},
@@ -221,12 +223,12 @@ func TestGates(t *testing.T) { // E17, E18, E20, E22, E24; entitlements §6.3, �
 		{"E24 amount", []manifest.Grant{transfer(manifest.MaxAmount, 10)}, "pay", uints(11), quota},
 		{"E24 block", []manifest.Grant{transfer(manifest.MaxPerBlock, 20)}, "pay", uints(10, 10), chain.CodeOK},
 		{"E24 beyond the block", []manifest.Grant{transfer(manifest.MaxPerBlock, 20)}, "pay", uints(10, 10, 1), quota},
-		{"E17 accelerator", []manifest.Grant{limited(manifest.LLM)}, "jobs", jobs(append(model(1), manifest.MinVRAM, 1)), missing},
-		{"E18 accelerator", []manifest.Grant{limited(manifest.GPU, manifest.MinVRAM, 24), limited(manifest.LLM)}, "jobs", jobs(append(model(1), manifest.MinVRAM, 24)), chain.CodeOK},
-		{"E18 more of the accelerator", []manifest.Grant{limited(manifest.GPU, manifest.MinVRAM, 24), limited(manifest.LLM)}, "jobs", jobs(append(model(1), manifest.MinVRAM, 25)), quota},
-		{"E17 plain http", []manifest.Grant{http()}, "jobs", jobs(page("http://x.a.com/")), chain.CodeOK},
-		{"E17 no host", []manifest.Grant{http()}, "jobs", jobs(page("https:///x.a.com")), missing},
-		{"E17 no number for a port", []manifest.Grant{http()}, "jobs", jobs(page("https://x.a.com:8x/")), missing},
+		{"E17 accelerator", []manifest.Grant{limited(manifest.LLM)}, "jobs", jobList(append(model(1), manifest.MinVRAM, 1)), missing},
+		{"E18 accelerator", []manifest.Grant{limited(manifest.GPU, manifest.MinVRAM, 24), limited(manifest.LLM)}, "jobs", jobList(append(model(1), manifest.MinVRAM, 24)), chain.CodeOK},
+		{"E18 more of the accelerator", []manifest.Grant{limited(manifest.GPU, manifest.MinVRAM, 24), limited(manifest.LLM)}, "jobs", jobList(append(model(1), manifest.MinVRAM, 25)), quota},
+		{"E17 plain http", []manifest.Grant{http()}, "jobs", jobList(page("http://x.a.com/")), chain.CodeOK},
+		{"E17 no host", []manifest.Grant{http()}, "jobs", jobList(page("https:///x.a.com")), missing},
+		{"E17 no number for a port", []manifest.Grant{http()}, "jobs", jobList(page("https://x.a.com:8x/")), missing},
 		{"E17 timer", nil, "timers", cbor.AppendUint(nil, 1), missing},
 		{"E17 blob", nil, "blobs", uints(1), missing},
 		{"E17 child", nil, "child", null, missing},

@@ -110,7 +110,7 @@ func TestFaultSites(t *testing.T) {
 	found := map[site]int{}
 	for _, folder := range []string{
 		"exec", "exec/actor", "exec/manifest", "exec/funds", "exec/governance", "exec/mailbox", "exec/parallel", "exec/entitlements",
-		"exec/market", "exec/market/runners", "exec/pvm", "exec/rehearsal", "exec/rent", "exec/staking", "exec/timers", "exec/token", "state/rent",
+		"exec/market", "exec/market/jobs", "exec/market/runners", "exec/pvm", "exec/rehearsal", "exec/rent", "exec/staking", "exec/timers", "exec/token", "state/rent",
 	} {
 		maps.Copy(found, sitesOf(t, folder))
 	}
@@ -172,6 +172,7 @@ var faultSites = []struct{ reason, sites string }{
 			exec/mailbox: DecodeItem ErrRecord, readCount ErrRecord, readPair ErrRecord, readSpan ErrRecord
 			exec/entitlements: Holder ErrRecord, ReadGrant ErrRecord, ReadRole ErrRecord, assigned ErrRecord, counts ErrRecord
 			exec/entitlements: idsAt ErrRecord, leave ErrRecord, room ErrRecord
+			exec/market/jobs: ReadWho ErrRecord, whole ErrRecord
 			exec/market/runners: Count ErrRecord, DecodeOffer ErrRecord*5, Seen ErrRecord, decode ErrRecord*4, lastHeard ErrRecord, open ErrRecord
 			exec/rehearsal: readRehearsal ErrRecord
 			exec/rent: StakeOf ErrRecord, item ErrRecord, read ErrRecord

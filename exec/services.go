@@ -5,6 +5,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/exec/actor"
 	"github.com/cowboy-foundation/cowboy/exec/entitlements"
 	"github.com/cowboy-foundation/cowboy/exec/governance"
+	"github.com/cowboy-foundation/cowboy/exec/market/jobs"
 	"github.com/cowboy-foundation/cowboy/exec/market/runners"
 	"github.com/cowboy-foundation/cowboy/exec/rehearsal"
 	"github.com/cowboy-foundation/cowboy/exec/rent"
@@ -12,6 +13,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/exec/staking"
 	"github.com/cowboy-foundation/cowboy/exec/token"
 	"github.com/cowboy-foundation/cowboy/exec/verdict"
+	"github.com/cowboy-foundation/cowboy/state"
 )
 
 // services are all of them: what [chain.InstructionTable] says runs has its row in one,
@@ -22,9 +24,20 @@ var services = []service.Table{
 	entitlements.Instructions(ownerOf),
 	rehearsal.Instructions(),
 	runners.Instructions(),
+	jobs.Instructions(jobRules()),
 	rent.Instructions(),
 	staking.Instructions(),
 	token.Instructions(),
+}
+
+// jobRules is what the dispatcher asks others about a job, whichever door it comes through.
+func jobRules() jobs.Rules {
+	return jobs.Rules{
+		Banned: func(v state.View, model chain.Hash) (bool, error) {
+			entry, err := governance.Entry(v, governance.TableModelBans, model.String())
+			return entry != nil, err
+		},
+	}
 }
 
 // instructionOf finds the row of an opcode at an address; nil where this version has none.

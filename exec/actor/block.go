@@ -4,6 +4,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/params"
 	"github.com/cowboy-foundation/cowboy/exec/manifest"
+	"github.com/cowboy-foundation/cowboy/exec/market/jobs"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/code"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/host"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/sdk"
@@ -22,6 +23,7 @@ type Block struct {
 	TimerBase       chain.FeePair // base fees of the timer lane
 	Manifests       manifest.Cache
 	Round           service.Round
+	JobRules        jobs.Rules
 	Factor          uint64 // of what the state grows by, in basis points ([fees.GrowthFactor]); 0 is 1
 
 	costs   host.Costs

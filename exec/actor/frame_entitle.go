@@ -3,7 +3,6 @@ package actor
 import (
 	"github.com/cowboy-foundation/cowboy/exec/manifest"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/code"
-	"github.com/cowboy-foundation/cowboy/exec/pvm/host"
 )
 
 // Entitlement implements host.Chain.
@@ -33,16 +32,4 @@ func (f *frame) UpgradeSelf(source []byte) error {
 	}
 	_, err = f.run.block.setCode(f.run.state, f.env.Self, source, p)
 	return err
-}
-
-// SubmitJob implements host.Runners. The gate is before what the market of
-// runners will do with it.
-func (f *frame) SubmitJob(j host.Job) (host.ID, error) {
-	if err := f.changes(); err != nil {
-		return host.ID{}, err
-	}
-	if err := f.mayAsk(j.Spec); err != nil {
-		return host.ID{}, err
-	}
-	return host.ID{}, errNoMarket
 }

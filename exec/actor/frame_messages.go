@@ -32,6 +32,9 @@ func (f *frame) Send(m host.Message) (host.ID, error) {
 	if err := f.changes(); err != nil {
 		return host.ID{}, err
 	}
+	if m.To == chain.AddrJobDispatcher && m.Handler == "" {
+		return f.sendJob(&m)
+	}
 	if f.run.sent >= f.run.block.Params.Actor.FanoutPerTx {
 		return host.ID{}, &host.Refusal{Code: host.RefusedLimit, Text: "the transaction sends no more messages"}
 	}
@@ -52,6 +55,15 @@ func (f *frame) Send(m host.Message) (host.ID, error) {
 	f.run.sent++
 	f.run.queue = append(f.run.queue, e)
 	return host.ID(e.ID), nil
+}
+
+// sendJob takes a message to the dispatcher for the job that its payload asks for: the
+// first example of the whitepaper (resolution 12.58). The dictionary names who answers.
+func (f *frame) sendJob(m *host.Message) (host.ID, error) {
+	if m.Value > 0 {
+		return host.ID{}, &host.Refusal{Code: host.RefusedArgument, Text: "a job takes its price out of the balance: send no value"}
+	}
+	return f.SubmitJob(host.Job{Spec: m.Payload})
 }
 
 // reserve charges what a message may use, and what the first use of its receiver's

@@ -3,11 +3,10 @@
 package actor
 
 import (
-	"strings"
-
 	"github.com/cowboy-foundation/cowboy/chain"
-	"github.com/cowboy-foundation/cowboy/chain/cbor"
 	"github.com/cowboy-foundation/cowboy/exec/manifest"
+	"github.com/cowboy-foundation/cowboy/exec/market/jobs"
+	"github.com/cowboy-foundation/cowboy/exec/market/jobs/ask"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/host"
 )
 
@@ -79,110 +78,57 @@ func (f *frame) mayReceive(to chain.Address) error {
 	return &host.Refusal{Code: host.RefusedEntitlement, Text: "the receiver may not hold a balance"}
 }
 
-// mayAsk is the gate before a job, by its kind: http.fetch for what reaches into
-// the network, oracle.llm for models, accel.gpu besides for what asks for memory
-// of an accelerator (entitlements §9.3, §9.5). A kind of which the registry
-// knows nothing needs no grant.
-func (f *frame) mayAsk(spec []byte) error {
-	j := readAsked(spec)
-	if j.vram > 0 {
+// mayAsk is the gate before a job in its one form (resolution 12.56), by its kind:
+// http.fetch for what reaches into the network, oracle.llm for models, accel.gpu besides for
+// what asks for memory of an accelerator (entitlements §9.3, §9.5). A kind of which the
+// registry knows nothing needs no grant.
+func (f *frame) mayAsk(a *ask.Asked) error {
+	if a.VRAM > 0 {
 		g, err := f.need(manifest.GPU)
 		if err != nil {
 			return err
 		}
-		if err := within(g, manifest.MinVRAM, j.vram); err != nil {
+		if err := within(g, manifest.MinVRAM, a.VRAM); err != nil {
 			return err
 		}
 	}
-	switch j.kind {
-	case "http", "mcp":
-		g, err := f.need(manifest.HTTP)
-		if err != nil {
-			return err
-		}
-		if j.url != "" && !f.reaches(g, j.url) {
-			return &Trap{chain.CodeNotEntitled, "http.fetch does not cover " + j.url}
-		}
-		return f.countUse(g, manifest.MaxRequests, 1)
-	case "llm":
-		g, err := f.need(manifest.LLM)
-		if err != nil {
-			return err
-		}
-		if err := within(g, manifest.MaxTokens, j.tokens); err != nil {
-			return err
-		}
-		return f.countUse(g, manifest.MaxRequests, 1)
+	switch job := a.Spec.JobType.(type) {
+	case *chain.HTTPJob:
+		return f.mayFetch(job.URL)
+	case *chain.MCPJob:
+		return f.mayFetch(job.Server)
+	case *chain.LLMJob:
+		return f.mayPrompt(uint64(job.MaxTokens))
+	case *chain.AgentJob:
+		return f.mayPrompt(uint64(a.Spec.Bounds.MaxOutputTokens))
 	}
 	return nil
 }
 
-// reaches reports whether the grant's domains cover the host of an address.
-func (f *frame) reaches(g *manifest.Grant, address string) bool {
-	name, ok := hostOf(address)
-	if ok {
-		name, ok = manifest.Host(name)
-	}
-	return ok && manifest.CoversAny(g.AllowedDomains(f.run.block.Params), name)
-}
-
-// hostOf returns the host of an absolute address of the web. It takes the plain
-// form alone, scheme://host[:port][/…]: whatever two readers could take for two
-// hosts is none.
-func hostOf(address string) (string, bool) {
-	// Bounded: by eight bytes.
-	rest, ok := strings.CutPrefix(address, "https://")
-	if !ok {
-		// Bounded: by eight bytes.
-		if rest, ok = strings.CutPrefix(address, "http://"); !ok {
-			return "", false
-		}
-	}
-	// Paid: by submit_job and what the specification cost to encode, of which it is a part.
-	if i := strings.IndexAny(rest, "/?#"); i >= 0 {
-		rest = rest[:i]
-	}
-	// Paid: by submit_job, as above.
-	name, port, _ := strings.Cut(rest, ":")
-	// Paid: by submit_job and what the specification cost to encode, of which it is a part.
-	return name, strings.Trim(port, "0123456789") == "" && !strings.ContainsAny(rest, "@\\%[]")
-}
-
-// asked is what the gate reads of a job's specification.
-type asked struct {
-	kind, url    string
-	tokens, vram uint64
-}
-
-// readAsked reads the fields of a specification that it knows; whatever else
-// stands there is for the dispatcher to judge.
-func readAsked(spec []byte) (j asked) {
-	r := cbor.NewReader(spec)
-	n, err := r.Map(cbor.DefaultLimits().Items)
+// mayFetch is the gate before an address of the web, or the name of a host.
+func (f *frame) mayFetch(address string) error {
+	g, err := f.need(manifest.HTTP)
 	if err != nil {
-		return j
+		return err
 	}
-	// Paid: by submit_job and what the specification cost to encode.
-	for range n {
-		var key string
-		var item []byte
-		if key, err = r.Text(len(spec)); err == nil {
-			item, err = r.Raw(cbor.DefaultLimits())
-		}
-		if err != nil {
-			return j
-		}
-		v := cbor.NewReader(item)
-		switch key {
-		case "job_type":
-			j.kind, _ = v.Text(len(item))
-		case "url":
-			j.url, _ = v.Text(len(item))
-		case "max_tokens":
-			j.tokens, _ = v.Uint()
-		case manifest.MinVRAM:
-			j.vram, _ = v.Uint()
-		}
+	name, ok := jobs.HostOf(address)
+	if !ok {
+		name, ok = manifest.Host(address)
 	}
-	return j
+	if !ok || !manifest.CoversAny(g.AllowedDomains(f.run.block.Params), name) {
+		return &Trap{chain.CodeNotEntitled, "http.fetch does not cover " + address}
+	}
+	return f.countUse(g, manifest.MaxRequests, 1)
+}
+
+// mayPrompt is the gate before a model.
+func (f *frame) mayPrompt(tokens uint64) error {
+	g, err := f.need(manifest.LLM)
+	if err != nil {
+		return err
+	}
+	if err := within(g, manifest.MaxTokens, tokens); err != nil {
+		return err
+	}
+	return f.countUse(g, manifest.MaxRequests, 1)
 }

@@ -150,7 +150,7 @@ func refusal(err error) error {
 
 func (s *serving) serviceCall(by chain.Address, value chain.Wei) *service.Call {
 	b := s.run.block
-	return &service.Call{By: by, Value: value, State: s.run.state, Params: b.Params, Height: b.Height, TimerBase: b.TimerBase, Round: &b.Round, Run: s}
+	return &service.Call{By: by, ID: s.run.start.ID, Value: value, State: s.run.state, Params: b.Params, Height: b.Height, TimerBase: b.TimerBase, Round: &b.Round, Run: s}
 }
 
 // Take implements [service.Run].
@@ -158,7 +158,15 @@ func (s *serving) Take(u chain.Usage) error {
 	return errors.Join(s.takeCycles(u.Cycles), s.TakeCells(uint64(u.Cells)))
 }
 
+// takeCycles charges an instruction's run, or the program whose host call it is.
 func (s *serving) takeCycles(n chain.Cycles) error {
+	if s.frame != nil {
+		if n > s.left() {
+			return &Trap{chain.CodeCyclesExhausted, "cycles left do not cover what is asked for"}
+		}
+		s.frame.machine.Charge(code.Cycles(n))
+		return nil
+	}
 	if n > s.run.cycles {
 		s.run.cycles = 0
 		return &Trap{chain.CodeCyclesExhausted, "cycles limit reached"}
@@ -169,6 +177,23 @@ func (s *serving) takeCycles(n chain.Cycles) error {
 
 // TakeCells implements [service.Run].
 func (s *serving) TakeCells(n uint64) error { return s.run.takeCells(n) }
+
+// TakeLater implements [service.Run]. It counts among what handlers use, of which the
+// bucket of an actor pays only what is used now.
+func (s *serving) TakeLater(n chain.Cycles) error {
+	if n > s.left() {
+		return &Trap{chain.CodeCyclesExhausted, "cycles left do not cover what is reserved"}
+	}
+	s.used += n
+	s.run.later += n
+	return nil
+}
+
+// FirstUse implements [service.Run].
+func (s *serving) FirstUse(by, to chain.Address) (chain.Cycles, error) {
+	_, load, err := s.run.block.FirstUse(s.run.state, by, to)
+	return load, err
+}
 
 // left are the cycles that handlers may use.
 func (s *serving) left() chain.Cycles {

@@ -23,6 +23,7 @@ import (
 // Call is one use of a service.
 type Call struct {
 	By        chain.Address // who asks, and pays: a transaction's sender, or an actor
+	ID        chain.Hash    // of the run: that of the transaction, the message or the firing
 	Value     chain.Wei     // that an instruction brought; a program's calls bring none
 	State     *state.Overlay
 	Params    *params.Params
@@ -48,6 +49,11 @@ type Run interface {
 	Take(u chain.Usage) error
 	// TakeCells charges cells, or ends the run.
 	TakeCells(n uint64) error
+	// TakeLater charges cycles that a run in a later block may use, or ends this one.
+	TakeLater(n chain.Cycles) error
+	// FirstUse is what the first use in a block costs of an actor's code that a message of
+	// another reaches; 0 for an address without code.
+	FirstUse(by, to chain.Address) (chain.Cycles, error)
 	// Cycles are what is left.
 	Cycles() chain.Cycles
 	// Growth is what an instruction has added to the state, for one that charges it itself.

@@ -31,7 +31,7 @@ class Gated:
     @public
     def prompt(self, msg):
         try:
-            submit_job({"job_type": "llm", "max_tokens": msg.payload})
+            submit_job({"job_type": "llm", "prompt": "p", "max_tokens": msg.payload})
         except CowboyError:
             return "allowed"
 

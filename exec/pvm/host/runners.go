@@ -4,7 +4,7 @@ package host
 type Job struct {
 	Spec        []byte // canonical, finite floats only (resolution 11.45), at most 64 KiB
 	Handler     string // empty: what the specification says
-	Correlation ID     // given back with the answer
+	Correlation ID     // given back with the answer; zero: the job's own id
 }
 
 // JobState is where a job is.
@@ -38,12 +38,13 @@ type Runners interface {
 	// SubmitJob escrows the price and the tip of the specification out of the
 	// actor's balance and returns the job's id (resolution 11.36). Refuses with
 	// RefusedFunds, RefusedArgument for a specification that the dispatcher does
-	// not take, RefusedEntitlement, RefusedQuota. Charge: submit_job.
+	// not take, RefusedEntitlement, RefusedQuota. Charge: submit_job, and the host
+	// charges what the job costs a transaction.
 	SubmitJob(j Job) (ID, error)
 	// CancelJob tells whether a job of the actor was pending and unassigned; the
-	// escrow comes back. Charge: submit_job.
+	// escrow comes back. Charge: submit_job, and the host for the rows of the job.
 	CancelJob(id ID) (bool, error)
-	// JobStatus of any job. Charge: get_block_info.
+	// JobStatus of any job. Charge: get_block_info, and the host for the row.
 	JobStatus(id ID) (JobState, error)
 	// StoreSecret replaces a secret of that name. Charge: system,
 	// storage_write_byte per byte.

@@ -1,0 +1,270 @@
+//spec:implements CIP-2 1, 3
+
+package jobs
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/exec/manifest"
+	"github.com/cowboy-foundation/cowboy/exec/market/runners"
+	"github.com/cowboy-foundation/cowboy/exec/verdict"
+	"github.com/cowboy-foundation/cowboy/state"
+)
+
+// Rules is what the dispatcher asks others about a job that is submitted. It asks nothing
+// where a field is nil.
+type Rules struct {
+	// Judge says what results of the job could not be judged by: its mode, a check, a path.
+	// The error names the key.
+	Judge func(*chain.JobSpec, *chain.JobTerms) error
+	// Banned reports whether no job may name a model. The error is a fault.
+	Banned func(v state.View, model chain.Hash) (bool, error)
+}
+
+// argument is a verdict on what stands under a key.
+func argument(key, format string, args ...any) error {
+	return verdict.New(verdict.Argument, key+": "+fmt.Sprintf(format, args...))
+}
+
+// check judges what the forms leave open of a job that is submitted (market table §7). The
+// error is a verdict that names the key, or a fault.
+func (c *Call) check(spec *chain.JobSpec, terms *chain.JobTerms) error {
+	// Bounded: by the rules below.
+	for _, rule := range []func(*chain.JobSpec, *chain.JobTerms) error{
+		c.checkBounds, c.checkPrice, c.checkCommittee, c.checkTerms, c.checkJudged, c.checkVerifiers, c.checkNames, c.checkModel, c.checkCallback,
+	} {
+		if err := rule(spec, terms); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkBounds refuses work without bounds (CIP-2 §3), and a page of no host.
+func (c *Call) checkBounds(spec *chain.JobSpec, _ *chain.JobTerms) error {
+	b := &spec.Bounds
+	switch {
+	case b.MaxWallTimeSeconds == 0:
+		return argument("bounds.max_wall_time_seconds", "want at least 1")
+	case b.MaxMemoryMB == 0:
+		return argument("bounds.max_memory_mb", "want at least 1")
+	}
+	switch job := spec.JobType.(type) {
+	case *chain.LLMJob:
+		switch {
+		case b.MaxInputTokens == 0:
+			return argument("bounds.max_input_tokens", "want at least 1")
+		case b.MaxOutputTokens == 0:
+			return argument("bounds.max_output_tokens", "want at least 1")
+		case job.MaxTokens > b.MaxOutputTokens:
+			return argument("job_type.max_tokens", "%d, bounds.max_output_tokens allow %d", job.MaxTokens, b.MaxOutputTokens)
+		}
+	case *chain.HTTPJob:
+		if _, ok := HostOf(job.URL); !ok {
+			return argument("job_type.url", "%q is no address of the web: want http:// or https:// and a host", job.URL)
+		}
+		if job.Method == "" {
+			return argument("job_type.method", "it is empty")
+		}
+	}
+	return nil
+}
+
+// checkPrice judges what a job pays and for how long it may take.
+func (c *Call) checkPrice(spec *chain.JobSpec, _ *chain.JobTerms) error {
+	p := &c.Params.Job
+	switch {
+	case spec.MaxPrice == 0 && p.RequirePrice:
+		return argument("max_price", "want at least 1")
+	case spec.TimeoutBlocks == 0 || spec.TimeoutBlocks > p.MaxTimeoutBlocks:
+		return argument("timeout_blocks", "%d, want 1 to %d", spec.TimeoutBlocks, p.MaxTimeoutBlocks)
+	case spec.Verification.Runners > 1 && spec.TimeoutBlocks < p.MinCommitteeTimeoutBlocks: // resolution 11.27
+		return argument("timeout_blocks", "%d, want at least %d for several runners", spec.TimeoutBlocks, p.MinCommitteeTimeoutBlocks)
+	case spec.Verification.DisputeWindowBlocks > c.Params.Runner.UnbondingBlocks: // resolution 11.30
+		return argument("verification.dispute_window_blocks", "%d, stakes unbond after %d", spec.Verification.DisputeWindowBlocks, c.Params.Runner.UnbondingBlocks)
+	}
+	return nil
+}
+
+// leastRunners is the least number of runners of a mode and a snapshot (CIP-2 §9; resolution
+// 12.14).
+func leastRunners(mode chain.VerificationMode, s *chain.Snapshot) uint8 {
+	switch {
+	case mode == chain.VerifyMajorityVote, mode == chain.VerifySimilarity, s != nil && s.Mode == chain.SnapshotMedian:
+		return 3
+	case mode == chain.VerifyStructured, mode == chain.VerifyDeterministic:
+		return 2
+	}
+	return 1
+}
+
+// checkCommittee judges how many runners work and how many must agree (resolution 12.14).
+func (c *Call) checkCommittee(spec *chain.JobSpec, terms *chain.JobTerms) error {
+	v := &spec.Verification
+	if v.Mode == chain.VerifyNone || v.Mode == chain.VerifyEconomicBond {
+		if v.Runners != 1 || v.Threshold != 1 {
+			return argument("verification.runners", "%d with a threshold of %d, this mode has one runner", v.Runners, v.Threshold)
+		}
+		return nil
+	}
+	switch least := leastRunners(v.Mode, terms.Snapshot); {
+	case v.Runners < least || uint64(v.Runners) > c.Params.Job.MaxRunners:
+		return argument("verification.runners", "%d, want %d to %d", v.Runners, least, c.Params.Job.MaxRunners)
+	case v.Threshold > v.Runners || 2*uint64(v.Threshold) <= uint64(v.Runners):
+		return argument("verification.threshold", "%d of %d runners: want more than half, and no more than all", v.Threshold, v.Runners)
+	}
+	return nil
+}
+
+// checkTerms holds what the terms ask for to what the chain allows.
+func (c *Call) checkTerms(_ *chain.JobSpec, terms *chain.JobTerms) error {
+	burst := c.Params.Actor.BlockCyclesBurst
+	switch {
+	case uint64(terms.ResultSchema.MaxReturnBytes) > c.Params.Job.MaxReturnBytes:
+		return argument("terms.result_schema.max_return_bytes", "%d, want at most %d", terms.ResultSchema.MaxReturnBytes, c.Params.Job.MaxReturnBytes)
+	case terms.CallbackCycles > burst:
+		return argument("terms.callback_cycles", "%d, an actor may use %d", terms.CallbackCycles, burst)
+	case terms.VerifierCycles > burst:
+		return argument("terms.verifier_cycles", "%d, an actor may use %d", terms.VerifierCycles, burst)
+	case terms.SecretRef != nil:
+		return argument("terms.secret_ref", "secrets are not supported yet")
+	}
+	return nil
+}
+
+// checkJudged asks the judge of results.
+func (c *Call) checkJudged(spec *chain.JobSpec, terms *chain.JobTerms) error {
+	if c.Rules.Judge == nil {
+		return nil
+	}
+	err := c.Rules.Judge(spec, terms)
+	if _, said := verdict.Of(err); err == nil || said {
+		return err
+	}
+	return verdict.New(verdict.Argument, err.Error())
+}
+
+// checkVerifiers wants code behind every verifier that is an actor.
+func (c *Call) checkVerifiers(spec *chain.JobSpec, _ *chain.JobTerms) error {
+	// Bounded: by chain.MaxJobChecks, 16.
+	for i, check := range spec.Verification.Checks {
+		custom, ok := check.(*chain.CustomCheck)
+		if !ok {
+			continue
+		}
+		key := fmt.Sprintf("verification.checks[%d].actor", i)
+		a, ok := VerifierOf(custom)
+		if !ok {
+			return argument(key, "%q is no address", custom.Actor)
+		}
+		if has, err := c.hasCode(a); err != nil || !has {
+			return orFault(err, argument(key, "%s has no code", a))
+		}
+	}
+	return nil
+}
+
+// VerifierOf is the actor that a check asks, which stands there in 40 hexadecimal digits,
+// with or without 0x; false for another text.
+func VerifierOf(check *chain.CustomCheck) (a chain.Address, ok bool) {
+	// Bounded: by two bytes.
+	digits := "0x" + strings.TrimPrefix(check.Actor, "0x")
+	ok = a.UnmarshalText([]byte(digits)) == nil
+	return a, ok
+}
+
+// orFault is the error of a look at the state, or else the verdict on what was seen.
+func orFault(unread, refused error) error {
+	if unread != nil {
+		return unread
+	}
+	return refused
+}
+
+func (c *Call) hasCode(a chain.Address) (bool, error) {
+	account, err := c.State.CodeAndMeta(a)
+	return account.HasCode(), err
+}
+
+// checkNames judges names that the chain has to know.
+func (c *Call) checkNames(spec *chain.JobSpec, _ *chain.JobTerms) error {
+	if t := spec.Verification.RequiredTEEType; t != nil {
+		switch {
+		case !spec.Verification.TEERequired:
+			return argument("verification.required_tee_type", "tee_required is false")
+		case !slices.Contains(c.Params.TEETypes, *t): // Bounded: by the types of the genesis.
+			return argument("verification.required_tee_type", "the chain knows no enclave %q", *t)
+		}
+	}
+	if spec.RequiredRunnerPool != nil && len(spec.RequiredRunnerPool) == 0 {
+		return argument("required_runner_pool", "it is empty")
+	}
+	return nil
+}
+
+// checkModel judges the model that a job names (resolution 12.62).
+func (c *Call) checkModel(spec *chain.JobSpec, _ *chain.JobTerms) error {
+	job, ok := spec.JobType.(*chain.LLMJob)
+	if !ok || job.ModelID == (chain.Hash{}) {
+		return nil
+	}
+	if c.Rules.Banned != nil {
+		if banned, err := c.Rules.Banned(c.State, job.ModelID); err != nil || banned {
+			return orFault(err, argument("job_type.model_id", "%s is banned", job.ModelID))
+		}
+	}
+	if !c.Params.Job.RequireRegisteredModel {
+		return nil
+	}
+	known, err := runners.Published(c.State, job.ModelID)
+	if err != nil || known {
+		return err
+	}
+	return argument("job_type.model_id", "%s is not published", job.ModelID)
+}
+
+// checkCallback wants somebody who can take the answer, unless none is asked for.
+func (c *Call) checkCallback(spec *chain.JobSpec, terms *chain.JobTerms) error {
+	cb := &spec.Callback
+	if cb.Actor == (chain.Address{}) {
+		if terms.CallbackCycles != 0 {
+			return argument("terms.callback_cycles", "%d, and callback.actor is nobody", terms.CallbackCycles)
+		}
+		return nil
+	}
+	if cb.Handler == "" {
+		return argument("callback.handler", "it is empty")
+	}
+	if has, err := c.hasCode(cb.Actor); err != nil || !has {
+		return orFault(err, argument("callback.actor", "%s has no code", cb.Actor))
+	}
+	return nil
+}
+
+// HostOf returns the host of an absolute address of the web in the form in which hosts are
+// compared (entitlements §8.2). It takes the plain form alone, scheme://host[:port][/…]:
+// whatever two readers could take for two hosts is none.
+func HostOf(address string) (string, bool) {
+	// Bounded: by eight bytes.
+	rest, ok := strings.CutPrefix(address, "https://")
+	if !ok {
+		// Bounded: by eight bytes.
+		if rest, ok = strings.CutPrefix(address, "http://"); !ok {
+			return "", false
+		}
+	}
+	// Bounded: by chain.MaxURLBytes, 2,048.
+	if i := strings.IndexAny(rest, "/?#"); i >= 0 {
+		rest = rest[:i]
+	}
+	// Bounded: as above.
+	name, port, _ := strings.Cut(rest, ":")
+	// Bounded: as above.
+	if strings.Trim(port, "0123456789") != "" || strings.ContainsAny(rest, "@\\%[]") {
+		return "", false
+	}
+	return manifest.Host(name)
+}

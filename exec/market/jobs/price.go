@@ -1,0 +1,74 @@
+//spec:implements whitepaper 17.2
+
+package jobs
+
+import (
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/params"
+)
+
+// What the rows of a job that passes write have at most, besides the bytes that depend on
+// the job: keys and values.
+const (
+	jobRowBytes  = 512 // of the job itself
+	seatRowBytes = 420 // of a seat, of who has it, and of what marks it open
+	seatRows     = 3
+	keyBytes     = 48 // of a row of a job
+)
+
+// handling is what it costs to read so many bytes of a job, to check, hash and write them.
+func handling(p *params.Params, bytes int) chain.Usage {
+	api := &p.API
+	return chain.Usage{Cycles: 2*api.HashCycles + chain.Cycles(bytes)*(api.ManifestByteCycles+api.HashByteCycles+api.StorageWriteByteCycles)}
+}
+
+// judged is how many texts are judged of a job at most, for each of which the submitter pays
+// judge_steps: the results, and what a verifier says. It is 0 where there is nothing to judge.
+func judged(spec *chain.JobSpec, terms *chain.JobTerms) uint64 {
+	if spec.Verification.Mode == chain.VerifyNone && terms.ResultSchema.DataFormat == chain.FormatBytes {
+		return 0
+	}
+	n := uint64(spec.Verification.Runners)
+	// Bounded: by chain.MaxJobChecks, 16.
+	for _, c := range spec.Verification.Checks {
+		if _, custom := c.(*chain.CustomCheck); custom {
+			n++
+		}
+	}
+	return n
+}
+
+// passes is what the dispatcher's own work on a job costs, besides [handling]: its rows, the
+// look at so many registered runners, and the steps of the judge (market table §7).
+func passes(p *params.Params, spec *chain.JobSpec, terms *chain.JobTerms, registered uint64) chain.Usage {
+	api := &p.API
+	each := p.Job.CandidateCycles
+	if spec.RequiredRunnerPool != nil {
+		each += p.Job.PoolCheckCycles
+	}
+	bitmap := registered/8 + 1
+	u := chain.Usage{
+		Cycles: 4*api.StorageWriteCycles + chain.Cycles(jobRowBytes+bitmap)*api.StorageWriteByteCycles + each*chain.Cycles(registered),
+		Cells:  chain.Cells(api.NewEntryCells) + chain.Cells(keyBytes+bitmap)*api.StorageWriteByteCells,
+	}
+	u.Cycles += chain.Cycles(terms.JudgeSteps * judged(spec, terms)) // 2^21 and 2^9 at most
+	// A job has a committee in each of its attempts.
+	seats := chain.Cells(spec.Verification.Runners) * chain.Cells(p.Job.MaxRetries)
+	u.Cells += seats * (seatRows*chain.Cells(api.NewEntryCells) + seatRowBytes*api.StorageWriteByteCells)
+	return u
+}
+
+// later is what handlers of actors may use for a job in later blocks: the one that takes the
+// answer, whose code costs load to use first, and verifiers. They are charged when the job
+// is submitted, as for a deferred message (resolution 12.54).
+func later(p *params.Params, spec *chain.JobSpec, terms *chain.JobTerms, load chain.Cycles) chain.Usage {
+	u := chain.Usage{Cycles: terms.VerifierCycles}
+	if spec.Callback.Actor == (chain.Address{}) {
+		return u
+	}
+	api := &p.API
+	u.Cycles += max(terms.CallbackCycles, api.DeliveryCycles) + load
+	payload := chain.Cells(terms.ResultSchema.MaxReturnBytes) + chain.Cells(len(spec.Callback.Context)+len(spec.Callback.CorrelationID))
+	u.Cells = max(p.Actor.MessageReserveCells, api.DeliveryCells) + payload + jobRowBytes + 2*chain.Cells(api.NewEntryCells)
+	return u
+}
