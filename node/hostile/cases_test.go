@@ -58,6 +58,9 @@ func (w *world) instances() map[string]instance {
 		"runner_return":     {nil, chain.CodeWrongState, bad},
 		"runner_rehearsal":  {[][]byte{uintOf(1000), bytesOf([]byte("done"))}, ok, bad},
 
+		"job_submit": {jobArgs(func(*chain.JobSpec, *chain.JobTerms) {}), bad, ok}, // its price is 1
+		"job_cancel": {[][]byte{tok}, missing, bad},
+
 		"entitlement_grant":       {[][]byte{bb, bytesOf(nil), bytesOf(nil), bytesOf(nil)}, anyCode, anyCode},
 		"entitlement_revoke":      {[][]byte{tok}, anyCode, anyCode},
 		"entitlement_delegate":    {[][]byte{tok, bb, bytesOf(nil)}, anyCode, anyCode},
@@ -97,6 +100,26 @@ func (w *world) instances() map[string]instance {
 		"timer_extend":   {[][]byte{act, tim, uintOf(60_000)}, ok, ok},
 		"timer_schedule": {[][]byte{act, uintOf(40_000), null, text("tick"), bytesOf(null)}, ok, ok},
 	}
+}
+
+// jobArgs are the specification and the terms of a job that costs 1, in their one form.
+func jobArgs(change func(*chain.JobSpec, *chain.JobTerms)) [][]byte {
+	spec := &chain.JobSpec{
+		JobType: &chain.HTTPJob{URL: "https://a.example/", Method: "GET"}, Bounds: chain.ResourceBounds{MaxWallTimeSeconds: 1, MaxMemoryMB: 1},
+		Verification: chain.Verification{Runners: 1, Threshold: 1}, MaxPrice: 1, TimeoutBlocks: 20, Callback: chain.Callback{Context: []byte{}},
+	}
+	terms := &chain.JobTerms{
+		Version: 1, JudgeSteps: chain.MinJudgeSteps,
+		ResultSchema: chain.ResultSchema{MaxReturnBytes: 1, ExpectedExecutionMillis: 1, DataFormat: chain.FormatText},
+	}
+	change(spec, terms)
+	return [][]byte{spec.Encode(), terms.Encode()}
+}
+
+// webJob fetches an address of so many bytes.
+func webJob(bytes int) *chain.HTTPJob {
+	const head = "https://a.example/"
+	return &chain.HTTPJob{URL: head + strings.Repeat("x", bytes-len(head)), Method: "GET"}
 }
 
 // runnerCan are the capabilities of a runner in their one form.
@@ -198,6 +221,26 @@ func (w *world) edges() []edge {
 		{"no such setting", "timer_config", config("cycles", 60_000), 0, bad},
 		{"nobody's timer", "timer_cancel", [][]byte{act, bytesOf(make([]byte, 32))}, 0, chain.CodeNotFound},
 		{"nobody's actor", "timer_cancel", [][]byte{bb, tim}, 0, chain.CodeNotFound},
+		{"price and tip of 64 bits", "job_submit", jobArgs(func(s *chain.JobSpec, _ *chain.JobTerms) { s.MaxPrice, s.Tip = math.MaxUint64, math.MaxUint64 }), 1, bad},
+		{"a price that the value is not", "job_submit", jobArgs(func(s *chain.JobSpec, _ *chain.JobTerms) { s.MaxPrice = 2 }), 1, bad},
+		{"an address of 2,048 bytes", "job_submit", jobArgs(func(s *chain.JobSpec, _ *chain.JobTerms) { s.JobType = webJob(2_048) }), 1, ok},
+		{"an address one longer", "job_submit", jobArgs(func(s *chain.JobSpec, _ *chain.JobTerms) { s.JobType = webJob(2_049) }), 1, bad},
+		{"a timeout of 64 bits", "job_submit", jobArgs(func(s *chain.JobSpec, _ *chain.JobTerms) { s.TimeoutBlocks = math.MaxUint64 }), 1, bad},
+		{"a window of 64 bits", "job_submit", jobArgs(func(s *chain.JobSpec, _ *chain.JobTerms) { s.Verification.DisputeWindowBlocks = math.MaxUint64 }), 1, bad},
+		{"cycles of 64 bits for a verifier", "job_submit", jobArgs(func(_ *chain.JobSpec, t *chain.JobTerms) { t.VerifierCycles = math.MaxUint64 }), 1, bad},
+		{"cycles of 64 bits for an answer", "job_submit", jobArgs(func(s *chain.JobSpec, t *chain.JobTerms) {
+			s.Callback.Actor, s.Callback.Handler, t.CallbackCycles = w.target, "go", math.MaxUint64
+		}), 1, bad},
+		{"an answer to an actor", "job_submit", jobArgs(func(s *chain.JobSpec, t *chain.JobTerms) {
+			s.Callback.Actor, s.Callback.Handler, t.CallbackCycles = w.target, "go", 1
+		}), 1, ok},
+		{"an answer to an account", "job_submit", jobArgs(func(s *chain.JobSpec, _ *chain.JobTerms) { s.Callback.Actor, s.Callback.Handler = bob, "go" }), 1, bad},
+		{"255 runners", "job_submit", jobArgs(func(s *chain.JobSpec, _ *chain.JobTerms) {
+			s.Verification = chain.Verification{Mode: chain.VerifyMajorityVote, Runners: 255, Threshold: 255}
+		}), 1, bad},
+		{"no such mode", "job_submit", jobArgs(func(s *chain.JobSpec, _ *chain.JobTerms) { s.Verification.Mode = 6 }), 1, bad},
+		{"a format nobody knows", "job_submit", jobArgs(func(_ *chain.JobSpec, t *chain.JobTerms) { t.ResultSchema.DataFormat = "xml" }), 1, bad},
+		{"nobody's job", "job_cancel", [][]byte{bytesOf(make([]byte, 32))}, 0, chain.CodeNotFound},
 		{"no epoch", "rent_prepay", [][]byte{act, uintOf(0)}, 0, bad},
 		{"epochs of 64 bits", "rent_prepay", [][]byte{act, uintOf(math.MaxUint64)}, 0, anyCode},
 		{"of no actor", "rent_prepay", [][]byte{bb, uintOf(1)}, 0, chain.CodeNotFound},
