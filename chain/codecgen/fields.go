@@ -16,7 +16,7 @@ import (
 var listed = map[string][]string{
 	"params": {
 		"Params", "InflationStep", "Staking", "IntrinsicCosts", "APICosts", "TokenCosts", "ActorLimits", "Timer",
-		"Rent", "Runner", "Job", "CIP11", "Governance", "MachineTables",
+		"Rent", "Runner", "Job", "JobDefaults", "CIP11", "Governance", "MachineTables",
 		"Entitlements", "DomainSet", "Deprecation", "State", "feePair",
 	},
 	"genesis": {"genesisText", "validatorText", "allocationText", "vestingText", "actorText"},

@@ -844,6 +844,46 @@ func (x *Job) Member(name string) any {
 }
 
 // Fields lists the members by their names in documents.
+func (x *JobDefaults) Fields() []document.Field {
+	return []document.Field{
+		{Name: "max_return_bytes", Value: &x.MaxReturnBytes},
+		{Name: "expected_execution_ms", Value: &x.ExpectedExecutionMillis},
+		{Name: "max_input_tokens", Value: &x.MaxInputTokens},
+		{Name: "max_output_tokens", Value: &x.MaxOutputTokens},
+		{Name: "max_wall_time_seconds", Value: &x.MaxWallTimeSeconds},
+		{Name: "max_memory_mb", Value: &x.MaxMemoryMB},
+		{Name: "max_retries", Value: &x.MaxRetries},
+		{Name: "max_price", Value: &x.MaxPrice},
+		{Name: "judge_steps", Value: &x.JudgeSteps},
+	}
+}
+
+// Member returns where the value of one lies; nil: there is none.
+func (x *JobDefaults) Member(name string) any {
+	switch name {
+	case "max_return_bytes":
+		return &x.MaxReturnBytes
+	case "expected_execution_ms":
+		return &x.ExpectedExecutionMillis
+	case "max_input_tokens":
+		return &x.MaxInputTokens
+	case "max_output_tokens":
+		return &x.MaxOutputTokens
+	case "max_wall_time_seconds":
+		return &x.MaxWallTimeSeconds
+	case "max_memory_mb":
+		return &x.MaxMemoryMB
+	case "max_retries":
+		return &x.MaxRetries
+	case "max_price":
+		return &x.MaxPrice
+	case "judge_steps":
+		return &x.JudgeSteps
+	}
+	return nil
+}
+
+// Fields lists the members by their names in documents.
 func (x *CIP11) Fields() []document.Field {
 	return []document.Field{
 		{Name: "min_subset", Value: &x.MinSubset},
