@@ -76,7 +76,7 @@ func TestValidate(t *testing.T) { // whitepaper §2.2; resolutions 2.13, 11.33, 
 		{"last nonce", func(tx *chain.VerifiedTx) { tx.Tx.Nonce = math.MaxUint64 }, is(fees.ErrNonceMax), false},
 		{"deployment", func(tx *chain.VerifiedTx) { tx.Tx.To, tx.Tx.Payload = nil, []byte{0x84, 0x40, 0x40, 0xa0, 0xf6} }, intrinsic, false},
 		{"system instruction", func(tx *chain.VerifiedTx) {
-			tx.Tx.To, tx.Tx.Payload = &chain.AddrJobDispatcher, append([]byte{0x82, 0x06, 0x58, 0x20}, make([]byte, 32)...)
+			tx.Tx.To, tx.Tx.Payload = &chain.AddrRunnerRegistry, append([]byte{0x82, 0x18, chain.OpModelWithdraw, 0x58, 0x20}, make([]byte, 32)...)
 		}, is(fees.ErrKindUnsupported), false},
 		{"a runner's by who is none", func(tx *chain.VerifiedTx) {
 			tx.Tx.To, tx.Tx.Payload, tx.Lane = &chain.AddrRunnerRegistry, []byte{0x81, 0x02}, chain.LaneRunner
