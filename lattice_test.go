@@ -101,6 +101,7 @@ exec/market/runners: crypto/secp256k1 exec/market/selection exec/service state/r
 exec/market/jobs: exec/market/runners
 exec/market/jobs/ask: exec/manifest
 exec/market: exec/market/runners
+exec/market: exec/market/jobs
 exec/market/results: exec/market/selection
 exec/actor: crypto/vrf exec/manifest exec/mailbox exec/market/jobs exec/market/jobs/ask exec/pvm exec/rent exec/timers exec/token
 exec: chain/order exec/actor exec/governance exec/entitlements exec/market exec/rehearsal exec/staking

@@ -7,6 +7,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/exec/actor"
 	"github.com/cowboy-foundation/cowboy/exec/funds"
 	"github.com/cowboy-foundation/cowboy/exec/manifest"
+	"github.com/cowboy-foundation/cowboy/exec/market/jobs"
 	"github.com/cowboy-foundation/cowboy/exec/pvm"
 	"github.com/cowboy-foundation/cowboy/exec/service"
 	"github.com/cowboy-foundation/cowboy/exec/staking"
@@ -28,6 +29,7 @@ type Inputs struct {
 	BaseFees        [chain.NumLanes]chain.FeePair
 	Proposer        chain.Address     // the proposer's reward address
 	Validators      []chain.Validator // of the block's epoch
+	ParentHash      chain.Hash        // of the parent's header; at height 1 the genesis hash
 	ParentBeacon    chain.Hash        // R of the parent's round (CIP-11 §9.2)
 	PresenceInput   []byte            // literal bytes (CIP-11 §7.2)
 	ConsumedSeeds   []byte            // canonical CBOR (CIP-11 §9.2)
@@ -40,6 +42,10 @@ type Inputs struct {
 	// Manifests are those that were parsed before; nil: none. They carry nothing from
 	// one block to the next either.
 	Manifests manifest.Cache
+
+	// Market is what the market made of rows before; nil: nothing. It carries nothing
+	// either, and only the passes of the block use it.
+	Market *jobs.Memo
 }
 
 // Actors is what the actors that run in the block share of it.

@@ -173,7 +173,7 @@ var faultSites = []struct{ reason, sites string }{
 			exec/entitlements: Holder ErrRecord, ReadGrant ErrRecord, ReadRole ErrRecord, assigned ErrRecord, counts ErrRecord
 			exec/entitlements: idsAt ErrRecord, leave ErrRecord, room ErrRecord
 			exec/market/jobs: ReadWho ErrRecord, whole ErrRecord
-			exec/market/runners: Count ErrRecord, DecodeOffer ErrRecord*5, Seen ErrRecord, decode ErrRecord*4, lastHeard ErrRecord, open ErrRecord
+			exec/market/runners: readCount ErrRecord, ReadConfig ErrRecord, DecodeOffer ErrRecord*5, Seen ErrRecord, decode ErrRecord*4, lastHeard ErrRecord, open ErrRecord
 			exec/rehearsal: readRehearsal ErrRecord
 			exec/rent: StakeOf ErrRecord, item ErrRecord, read ErrRecord
 			exec/staking: decodeConviction ErrConvictionRecord*2, readNumber ErrConvictionRecord
@@ -188,7 +188,10 @@ var faultSites = []struct{ reason, sites string }{
 			exec/mailbox: Due ErrRecord, Open ErrRecord, Peek ErrRecord, Pop ErrRecord, TakeDue ErrRecord, first ErrRecord, firstDue ErrRecord
 			exec/mailbox: readItemAt ErrRecord, countHandedOut ErrRecord, takeLast ErrRecord
 			exec/entitlements: at ErrRecord, byRole ErrRecord, removeAt ErrRecord, listed ErrRecord, wayAt ErrRecord
-			exec/market/runners: AddressAt ErrRecord, silence ErrRecord*2, set ErrRecord
+			exec/market/runners: AddressAt ErrRecord, silence ErrRecord*2, set ErrRecord, entries ErrRecord, Forget ErrRecord, WeighedAt ErrRecord
+			exec/market/runners: seated ErrRecord, Unseated ErrRecord, Release ErrRecord
+			exec/market/jobs: Candidates ErrRecord, snapshotOf ErrRecord, job ErrRecord, asked ErrRecord, await ErrRecord, drop ErrRecord
+			exec/market/jobs: at ErrRecord, firstLive ErrRecord, Due ErrRecord, happen ErrRecord, Retry ErrRecord
 			exec/rent: pending ErrRecord
 			exec/staking: ReadConviction ErrNoConviction
 			exec/timers: DropAll ErrRecord, insert ErrRecord, load ErrRecord, loadLink ErrRecord, move ErrRecord
@@ -198,7 +201,7 @@ var faultSites = []struct{ reason, sites string }{
 	},
 	{
 		"the sum of all balances, and of all that is burned and issued, is the supply, which has 64 bits; the estimates lend no more than what the supply leaves", `
-			exec: Burn ErrMoney, beginRent ErrMoney, complete ErrMoney, write ErrMoney
+			exec: Burn ErrMoney, beginRent ErrMoney, keepMarket ErrMoney, complete ErrMoney, write ErrMoney
 			exec/funds: Issue ErrMoney
 			exec/staking: Reward ErrMoney*2, bookBlock ErrMoney
 			exec/parallel: beside exec.Fault
@@ -217,7 +220,7 @@ var faultSites = []struct{ reason, sites string }{
 			exec: begin Fault, credit Fault, deliverWaiting Fault*2, deploy Fault, deploy fault, fault Fault, finish Fault*3
 			exec: StateMeter Fault, founding Fault
 			exec: fireTimers fault*4
-			exec: judge Fault, IsRunner Fault, Target Fault, beginMarket Fault, endMarket Fault, message Fault, message fault, deliverNext fault*5
+			exec: judge Fault, IsRunner Fault, Target Fault, keepMarket Fault, message Fault, message fault, deliverNext fault*5
 			exec: instruct fault, lend Fault, selectTimers Fault, selectTimers fault
 			exec: takeUp fault*2, transfer Fault, transfer fault, dealTurn fault*3, write Fault
 			exec/actor: Growth Errorf, deliverItem Errorf
@@ -238,7 +241,7 @@ var faultSites = []struct{ reason, sites string }{
 	},
 	{
 		"the list of grants was parsed before it was stored under its hash, and parsing depends on the bytes alone; of a list that a program gives, the error is a refusal", `
-			exec/market/runners: checkAttestation manifest.Parse
+			exec/market/runners: checkAttestation manifest.Parse, knownOf manifest.Parse
 			exec/actor: ReadGrants ErrRecord, ReadGrants manifest.Parse, inherited manifest.Parse, keepManifest manifest.Parse
 			exec/actor: warnDeprecated manifest.Parse
 		`,
@@ -258,6 +261,11 @@ var faultSites = []struct{ reason, sites string }{
 	{
 		"settings are written by this package alone, by the writer of the form that it reads, and put in force without judging them again; one that a newer build voted ends a start by its name (ADR 87)", `
 			exec/governance: readSettings ErrRecord*3
+		`,
+	},
+	{
+		"no job comes to its settlement while nothing takes results", `
+			exec: Settle ErrRecord
 		`,
 	},
 	{

@@ -20,6 +20,7 @@ const (
 	maxCallPrice    = 1 << 22   // times the entries of the largest storage, of 2^40 bytes, it fits
 	maxPeriods      = 1 << 20   // of maxPeriodBlocks each, they stay below 2^62 blocks
 	maxListItems    = 4_096
+	maxAttempts     = 16 // of a job
 )
 
 // Check reports the first parameter that cannot work. The message names the
@@ -343,7 +344,11 @@ func (p *Params) checkRunner() error {
 		bound{"runner.initial_reputation", r.InitialReputation, 0, r.MaxReputation},
 		bound{"runner.max_reputation", r.MaxReputation, 1, 1_000_000},
 		bound{"runner.reputation_half_life_blocks", r.ReputationHalfLifeBlocks, 1, PeriodBlocksMax},
+		bound{"runner.reputation_per_result", r.ReputationPerResult, 0, r.MaxReputation},
+		bound{"runner.timeout_reputation_penalty", r.TimeoutReputationPenalty, 0, r.MaxReputation},
+		bound{"runner.disagreement_penalty", r.DisagreementPenalty, 0, r.MaxReputation},
 		bound{"runner.slash_threshold", r.SlashThreshold, 1, 1_000},
+		bound{"runner.probation_successes", r.ProbationSuccesses, 0, 1<<16 - 1},                           // the load pages count so far
 		bound{"runner.unbonding_blocks", r.UnbondingBlocks, p.Job.ChallengeWindowBlocks, PeriodBlocksMax}, // resolution 11.30
 		bound{"runner.offer_cooldown_blocks", r.OfferCooldownBlocks, 0, PeriodBlocksMax},
 		bound{"runner.max_registered", r.MaxRegistered, 1, 1 << 20},
@@ -364,8 +369,8 @@ func (p *Params) checkJob() error {
 	if j.CommitmentForm != CommitmentSigned && j.CommitmentForm != CommitmentSalted {
 		return fmt.Errorf("job.commitment_form = %q, want %q or %q", j.CommitmentForm, CommitmentSigned, CommitmentSalted)
 	}
-	if j.SelectionSeed != SelectionSeedSubmission && j.SelectionSeed != SelectionSeedParent {
-		return fmt.Errorf("job.selection_seed = %q, want %q or %q", j.SelectionSeed, SelectionSeedSubmission, SelectionSeedParent)
+	if seeds := []string{SelectionSeedSubmission, SelectionSeedBeacon, SelectionSeedParent}; !slices.Contains(seeds, j.SelectionSeed) {
+		return fmt.Errorf("job.selection_seed = %q, want one of %q", j.SelectionSeed, seeds)
 	}
 	return firstOutside(
 		bound{"job.default_runners", j.DefaultRunners, 1, 1_000},
@@ -376,6 +381,10 @@ func (p *Params) checkJob() error {
 		bound{"job.aggregator_window_basis_points", j.AggregatorWindowBasisPoints, 0, BasisPoints - j.CommitDeadlineBasisPoints},
 		bound{"job.aggregator_bonus_basis_points", j.AggregatorBonusBasisPoints, 0, BasisPoints - min(BasisPoints, j.TreasuryBasisPoints)},
 		bound{"job.treasury_basis_points", j.TreasuryBasisPoints, 0, BasisPoints},
+		bound{"job.max_retries", j.MaxRetries, 1, maxAttempts},
+		bound{"job.due_per_block", j.DuePerBlock, 1, 1 << 16},
+		bound{"job.retries_per_block", j.RetriesPerBlock, 1, 1 << 12},
+		bound{"job.keep_blocks", j.KeepBlocks, 0, PeriodBlocksMax},
 		bound{"job.max_return_bytes", j.MaxReturnBytes, 1, p.MaxTxBytes},
 		bound{"job.challenge_window_blocks", j.ChallengeWindowBlocks, 1, PeriodBlocksMax},
 		bound{"job.dispute_runners", j.DisputeRunners, 1, 1_000},

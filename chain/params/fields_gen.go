@@ -671,6 +671,7 @@ func (x *Runner) Fields() []document.Field {
 		{Name: "reputation_half_life_blocks", Value: &x.ReputationHalfLifeBlocks},
 		{Name: "reputation_per_result", Value: &x.ReputationPerResult},
 		{Name: "timeout_reputation_penalty", Value: &x.TimeoutReputationPenalty},
+		{Name: "disagreement_penalty", Value: &x.DisagreementPenalty},
 		{Name: "slash_threshold", Value: &x.SlashThreshold},
 		{Name: "probation_successes", Value: &x.ProbationSuccesses},
 		{Name: "max_endpoint_bytes", Value: &x.MaxEndpointBytes},
@@ -713,6 +714,8 @@ func (x *Runner) Member(name string) any {
 		return &x.ReputationPerResult
 	case "timeout_reputation_penalty":
 		return &x.TimeoutReputationPenalty
+	case "disagreement_penalty":
+		return &x.DisagreementPenalty
 	case "slash_threshold":
 		return &x.SlashThreshold
 	case "probation_successes":
@@ -771,6 +774,10 @@ func (x *Job) Fields() []document.Field {
 		{Name: "commitment_form", Value: &x.CommitmentForm},
 		{Name: "selection_seed", Value: &x.SelectionSeed},
 		{Name: "selection_chained_draw", Value: &x.SelectionChainedDraw},
+		{Name: "early_retry", Value: &x.EarlyRetry},
+		{Name: "fail_unfillable", Value: &x.FailUnfillable},
+		{Name: "due_per_block", Value: &x.DuePerBlock},
+		{Name: "retries_per_block", Value: &x.RetriesPerBlock},
 		{Name: "max_runners", Value: &x.MaxRunners},
 		{Name: "max_timeout_blocks", Value: &x.MaxTimeoutBlocks},
 		{Name: "candidate_cycles", Value: (*uint64)(&x.CandidateCycles)},
@@ -823,6 +830,14 @@ func (x *Job) Member(name string) any {
 		return &x.SelectionSeed
 	case "selection_chained_draw":
 		return &x.SelectionChainedDraw
+	case "early_retry":
+		return &x.EarlyRetry
+	case "fail_unfillable":
+		return &x.FailUnfillable
+	case "due_per_block":
+		return &x.DuePerBlock
+	case "retries_per_block":
+		return &x.RetriesPerBlock
 	case "max_runners":
 		return &x.MaxRunners
 	case "max_timeout_blocks":

@@ -85,9 +85,20 @@ const AnnouncedEventBytes = 128
 
 // AnnouncedMax returns how many events the protocol itself announces in a block at
 // most: one of each due timer whenever it looks at it, of each actor whose rent it comes
-// to, of each runner that fell silent, and of each entitlement that ends.
+// to, of each runner that fell silent, of each entitlement that ends, and of the market.
 func (p *Params) AnnouncedMax() uint64 {
-	return timerLooks*p.Timer.CandidatesPerBlock + RentWorkMax + SilentRunnersMax + maxNamedItems
+	return timerLooks*p.Timer.CandidatesPerBlock + RentWorkMax + SilentRunnersMax + maxNamedItems + p.marketAnnouncedMax()
+}
+
+// marketAnnouncedMax returns how many events the market announces in a block at most: one
+// of each job of the block before, as it is drawn for, and of each draw behind the first;
+// job.due_per_block of what falls due, and of the last that did one of each seat and one
+// more (package exec/market/jobs).
+func (p *Params) marketAnnouncedMax() uint64 {
+	const rows, bytes, seats = 4, 400, 1<<8 - 1 // that a job is submitted with at least; that it can have
+	jobs := atMost(uint64(p.CyclesCap), uint64(p.CyclesCap), rows*uint64(p.API.StorageWriteCycles))
+	jobs = atMost(jobs, uint64(p.CellsCap), rows*uint64(p.API.NewEntryCells)+bytes*uint64(p.API.StorageWriteByteCells))
+	return jobs + p.Job.RetriesPerBlock + p.Job.DuePerBlock + seats + 1
 }
 
 // AnnouncedBytesMax bounds what a node stores of that.

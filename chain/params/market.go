@@ -18,7 +18,8 @@ type Runner struct {
 	ReputationHalfLifeBlocks    uint64    `json:"reputation_half_life_blocks"`
 	ReputationPerResult         uint64    `json:"reputation_per_result"`
 	TimeoutReputationPenalty    uint64    `json:"timeout_reputation_penalty"`
-	SlashThreshold              uint64    `json:"slash_threshold"` // timeouts in a row that cost stake
+	DisagreementPenalty         uint64    `json:"disagreement_penalty"` // of reputation (resolution 12.7)
+	SlashThreshold              uint64    `json:"slash_threshold"`      // timeouts in a row that cost stake
 	ProbationSuccesses          uint64    `json:"probation_successes"`
 	MaxEndpointBytes            uint64    `json:"max_endpoint_bytes"`
 	OfferCooldownBlocks         uint64    `json:"offer_cooldown_blocks"` // between two changes of prices, abilities or largest job (resolution 12.4)
@@ -48,6 +49,7 @@ func defaultRunnerParams() Runner {
 		ReputationHalfLifeBlocks:    14 * 86_400,
 		ReputationPerResult:         1,
 		TimeoutReputationPenalty:    5,
+		DisagreementPenalty:         1,
 		SlashThreshold:              3,
 		ProbationSuccesses:          10,
 		MaxEndpointBytes:            256,
@@ -88,6 +90,10 @@ type Job struct {
 	CommitmentForm              string    `json:"commitment_form"`
 	SelectionSeed               string    `json:"selection_seed"`
 	SelectionChainedDraw        bool      `json:"selection_chained_draw"` // v2 draw as CIP-2 writes it (resolution 5.3)
+	EarlyRetry                  bool      `json:"early_retry"`            // too few commitments end an attempt at once (resolution 12.25)
+	FailUnfillable              bool      `json:"fail_unfillable"`        // fewer candidates than the threshold end a job at once (resolution 12.15)
+	DuePerBlock                 uint64    `json:"due_per_block"`          // events of jobs that a block comes to
+	RetriesPerBlock             uint64    `json:"retries_per_block"`      // draws behind the first of a job
 
 	MaxRunners             uint64       `json:"max_runners"`              // of one job (resolution 12.14)
 	MaxTimeoutBlocks       uint64       `json:"max_timeout_blocks"`       // that a job may name
@@ -118,8 +124,9 @@ const (
 	CommitmentSigned = "signed" // keccak256(result ‖ runner signature)
 	CommitmentSalted = "salted" // keccak256(result ‖ salt)
 
-	SelectionSeedSubmission = "submission-block" // assigned one block later with its hash
-	SelectionSeedParent     = "parent-block"     // assigned at once with the parent's hash
+	SelectionSeedSubmission = "submission-block"  // assigned one block later with its hash
+	SelectionSeedParent     = "parent-block"      // assigned at once with the parent's hash
+	SelectionSeedBeacon     = "submission-beacon" // assigned one block later with the seed of its round (resolution 12.83)
 )
 
 func defaultJobParams() Job {
@@ -143,6 +150,10 @@ func defaultJobParams() Job {
 		CommitmentForm:              CommitmentSigned,
 		SelectionSeed:               SelectionSeedSubmission,
 		SelectionChainedDraw:        true,
+		EarlyRetry:                  true,
+		FailUnfillable:              true,
+		DuePerBlock:                 1_024,
+		RetriesPerBlock:             64,
 
 		MaxRunners:       16,
 		MaxTimeoutBlocks: 86_400,

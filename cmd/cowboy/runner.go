@@ -258,7 +258,7 @@ func runnerLines(r *rpc.RunnerReply) *lines {
 		text.add("The stake does not cover what the offer says: no jobs until it does")
 	}
 	for _, u := range r.Unbonding {
-		text.add("Unbonding: %s since block %d", cby(u.Amount), u.Since)
+		text.add("Unbonding: %s, free at block %d", cby(u.Amount), u.Free)
 	}
 	text.add("Largest job: %s", cby(r.MaxJobValue))
 	text.add("Job types: %v", r.Capabilities.JobTypes)

@@ -7,6 +7,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/chain/order"
 	"github.com/cowboy-foundation/cowboy/exec"
 	"github.com/cowboy-foundation/cowboy/exec/manifest"
+	"github.com/cowboy-foundation/cowboy/exec/market/jobs"
 	"github.com/cowboy-foundation/cowboy/exec/pvm"
 	"github.com/cowboy-foundation/cowboy/state"
 )
@@ -20,6 +21,7 @@ type Executor struct {
 	engines []*pvm.Engine
 	memory  *memory
 	grants  *manifests
+	market  *jobs.Memo
 	blames  *blames
 	spare   [][]*execution // of each worker
 	stats   Stats
@@ -35,7 +37,7 @@ func New(cfg Config, engines []*pvm.Engine) (*Executor, error) {
 	if len(engines) != cfg.Workers {
 		return nil, fmt.Errorf("%w: %d, with %d engines", ErrWorkers, cfg.Workers, len(engines))
 	}
-	return &Executor{cfg: cfg, engines: engines, memory: newMemory(), grants: &manifests{memo: manifest.NewMemo(manifest.CacheBytes)}, blames: newBlames(), spare: make([][]*execution, cfg.Workers)}, nil
+	return &Executor{cfg: cfg, engines: engines, memory: newMemory(), grants: &manifests{memo: manifest.NewMemo(manifest.CacheBytes)}, market: jobs.NewMemo(), blames: newBlames(), spare: make([][]*execution, cfg.Workers)}, nil
 }
 
 // Stats returns what was done so far.
@@ -72,7 +74,7 @@ func (x *Executor) Apply(view state.View, in exec.Inputs, txs []*chain.VerifiedT
 // OpenBlock is [exec.Begin] with an engine of the executor, for whoever packs the block. Nothing
 // runs in it.
 func (x *Executor) OpenBlock(view state.View, in exec.Inputs) (*exec.Steps, error) {
-	in.Engine, in.Manifests = x.engines[0], x.grants
+	in.Engine, in.Manifests, in.Market = x.engines[0], x.grants, x.market
 	return exec.Begin(view, in, 0)
 }
 
@@ -80,7 +82,7 @@ func (x *Executor) OpenBlock(view state.View, in exec.Inputs) (*exec.Steps, erro
 func (x *Executor) beginBlock(in *exec.Inputs) {
 	x.stats.Blocks++
 	x.blames.block++
-	in.Engine, in.Manifests = x.engines[0], x.grants
+	in.Engine, in.Manifests, in.Market = x.engines[0], x.grants, x.market
 }
 
 // Build is [exec.Build], with the engines of the executor. Overcommitted transactions are

@@ -39,6 +39,7 @@ func inputsOf(g *genesis.Genesis, epochs *epoch.Schedule, h *chain.Header, paren
 		Height:          h.Height,
 		TimestampMillis: h.TimestampMillis,
 		BaseFees:        h.BaseFees,
+		ParentHash:      h.Parent,
 		ParentBeacon:    parentBeacon,
 		PresenceInput:   h.PresenceInput,
 		ConsumedSeeds:   h.ConsumedSeeds,

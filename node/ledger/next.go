@@ -11,7 +11,7 @@ import (
 func (l *Ledger) NextInputs(e *Executed) exec.Inputs {
 	p, last := e.Force.Params, &e.Block.Header
 	h := chain.Header{
-		Height: last.Height + 1, Epoch: last.Epoch, View: last.View + 1, Proposer: last.Proposer,
+		Parent: e.Digest, Height: last.Height + 1, Epoch: last.Epoch, View: last.View + 1, Proposer: last.Proposer,
 		TimestampMillis: last.TimestampMillis + p.BlockTimeMillis,
 		BaseFees:        BaseFeesAfter(p, last),
 	}

@@ -27,7 +27,7 @@ type RunnerReply struct {
 	RegisteredAt  chain.Height      `json:"registered_at"`
 	LastHeartbeat *chain.Height     `json:"last_heartbeat"` // null: it has deregistered
 	Reputation    float64           `json:"reputation"`     // at the head, in points
-	ActiveJobs    uint16            `json:"active_jobs"`
+	ActiveJobs    uint32            `json:"active_jobs"`
 	Successes     uint64            `json:"successes"`
 	Disagreements uint64            `json:"disagreements"`
 	Silences      uint64            `json:"silences"`
@@ -37,7 +37,7 @@ type RunnerReply struct {
 // UnbondingStake is stake on its way out.
 type UnbondingStake struct {
 	Amount chain.Wei    `json:"amount,string"`
-	Since  chain.Height `json:"since"` // free runner.unbonding_blocks later
+	Free   chain.Height `json:"free"` // the first height at which it may be withdrawn
 }
 
 // RateCardReply is what a runner charges, in wei for each unit.
@@ -165,7 +165,7 @@ func runnerReply(addr chain.Address, r *runners.Runner, o *runners.Offer) *Runne
 		ActiveJobs: r.Active, Successes: r.Successes, Disagreements: r.Disagreements, Silences: r.Silences, Slashed: r.Slashed,
 	}
 	for _, t := range r.Tranches {
-		reply.Unbonding = append(reply.Unbonding, UnbondingStake{t.Amount, t.Height})
+		reply.Unbonding = append(reply.Unbonding, UnbondingStake{t.Amount, t.Free})
 	}
 	for _, m := range o.Card.SupportedModels {
 		reply.RateCard.SupportedModels = append(reply.RateCard.SupportedModels, m.String())

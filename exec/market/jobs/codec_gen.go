@@ -128,7 +128,7 @@ func (x *Reveal) readFrom(r *cbor.Reader) error {
 }
 
 func (x *Seat) appendTo(dst []byte) []byte {
-	dst = cbor.AppendArray(dst, 10)
+	dst = cbor.AppendArray(dst, 12)
 	dst = cbor.AppendBytes(dst, x.Runner[:])
 	dst = x.Rates.appendTo(dst)
 	dst = cbor.AppendUint(dst, uint64(x.ExpectedPrice))
@@ -147,11 +147,13 @@ func (x *Seat) appendTo(dst []byte) []byte {
 	}
 	dst = cbor.AppendUint(dst, uint64(x.Cost))
 	dst = cbor.AppendUint(dst, uint64(x.Frozen))
+	dst = cbor.AppendUint(dst, uint64(x.Bonded))
+	dst = cbor.AppendBool(dst, x.Silent)
 	return dst
 }
 
 func (x *Seat) readFrom(r *cbor.Reader) error {
-	if err := r.ArrayOf(10); err != nil {
+	if err := r.ArrayOf(12); err != nil {
 		return &chain.FieldError{Object: "Seat", Err: err}
 	}
 	if err := r.BytesInto(x.Runner[:]); err != nil {
@@ -210,11 +212,21 @@ func (x *Seat) readFrom(r *cbor.Reader) error {
 	} else {
 		x.Frozen = chain.Wei(v)
 	}
+	if v, err := r.Uint(); err != nil {
+		return &chain.FieldError{Object: "Seat", Field: "bonded", Err: err}
+	} else {
+		x.Bonded = chain.Wei(v)
+	}
+	if v, err := r.Bool(); err != nil {
+		return &chain.FieldError{Object: "Seat", Field: "silent", Err: err}
+	} else {
+		x.Silent = v
+	}
 	return nil
 }
 
 func (x *Job) appendTo(dst []byte) []byte {
-	dst = cbor.AppendArray(dst, 24)
+	dst = cbor.AppendArray(dst, 26)
 	dst = cbor.AppendBytes(dst, x.Submitter[:])
 	dst = cbor.AppendUint(dst, uint64(x.SubmittedAt))
 	dst = cbor.AppendUint(dst, uint64(x.Kind))
@@ -239,11 +251,13 @@ func (x *Job) appendTo(dst []byte) []byte {
 	dst = cbor.AppendUint(dst, uint64(x.WindowEnd))
 	dst = cbor.AppendUint(dst, uint64(x.CanonicalSeat))
 	dst = cbor.AppendBytes(dst, x.DataHash[:])
+	dst = cbor.AppendUint(dst, uint64(x.CommitBy))
+	dst = cbor.AppendUint(dst, uint64(x.GatherUntil))
 	return dst
 }
 
 func (x *Job) readFrom(r *cbor.Reader) error {
-	if err := r.ArrayOf(24); err != nil {
+	if err := r.ArrayOf(26); err != nil {
 		return &chain.FieldError{Object: "Job", Err: err}
 	}
 	if err := r.BytesInto(x.Submitter[:]); err != nil {
@@ -353,6 +367,16 @@ func (x *Job) readFrom(r *cbor.Reader) error {
 	}
 	if err := r.BytesInto(x.DataHash[:]); err != nil {
 		return &chain.FieldError{Object: "Job", Field: "data_hash", Err: err}
+	}
+	if v, err := r.Uint(); err != nil {
+		return &chain.FieldError{Object: "Job", Field: "commit_by", Err: err}
+	} else {
+		x.CommitBy = chain.Height(v)
+	}
+	if v, err := r.Uint(); err != nil {
+		return &chain.FieldError{Object: "Job", Field: "gather_until", Err: err}
+	} else {
+		x.GatherUntil = chain.Height(v)
 	}
 	return nil
 }

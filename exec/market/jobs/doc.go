@@ -1,21 +1,37 @@
-// Package jobs is the Job Dispatcher at 0x02 (CIP-2 §3, §6): it takes jobs in and back, and
-// keeps the records of a job, of the seats of the runners that were drawn for it, and the
-// keys that both and all that belongs to them stand under.
+//spec:implements CIP-2 3-6
+//spec:implements resolutions 12.B, 12.C
+
+// Package jobs is the Job Dispatcher at address 0x02: what is asked for, who may do it, who
+// was drawn, and until when (CIP-2 §3-§6; resolutions 12.B, 12.C). Jobs come in with their
+// escrow from transactions ([Instructions]) and from actors ([Call]), whose dictionaries
+// become jobs in package ask. Whoever submits has paid for all that the chain will do for the
+// job by itself.
 //
-// In: jobs with their escrow, from transactions ([Instructions]) and from actors ([Call]);
-// values of a row. Out: rows, events, or a verdict that names the key that is wrong. The
-// dictionaries of actors become jobs in package ask.
+// # Flow
+//
+//	submission           job/, spec/, terms/, fresh/, live/   by an instruction, in block S
+//	Dispatch.Snapshot    elig/, root and configuration         at the end of S
+//	Dispatch.Assign      seat/, who/, of/, due/                at the beginning of S+1
+//	commitments, results                                       by instructions
+//	Dispatch.Due         silence, retry/, settlement, pruning  as it falls due
+//	Dispatch.Retry       seats of the next attempt             after Due
+//
+// In: an overlay of the state, parameters, the height, the seed of the block, and by
+// interfaces what other services know. Out: writes under [chain.AddrJobDispatcher] and to
+// the runners' records, events, or a fault: only the protocol writes there, so a row that
+// is malformed, or missing, is one.
 //
 // # Invariants
 //
-// The balance of the dispatcher is the sum of what its jobs hold: a job holds max_price + tip
-// from its submission on, and nothing once it has ended. A job is Fresh while it has rows
-// under fresh/ and live/. Whoever submits has paid for all that the chain will do for the
-// job by itself.
-//
-// A row has one encoding; a malformed one is a fault, since only the protocol writes there.
-// Keys whose rows are scanned begin with a height or an address, big-endian, so that a scan
-// meets them in order.
+//   - The balance of the dispatcher is what is held for all jobs; a job that has ended holds
+//     nothing.
+//   - A job has at most one row under due/, and one under fresh/ or retry/ only while it
+//     waits for a draw.
+//   - A runner's row under of/ stands exactly while it has something to do for a seat, and
+//     its record counts them.
+//   - Every pass is bounded in a block and in the order of heights and ids; what it leaves is
+//     first in the next. No right depends on when it comes.
+//   - Keys whose rows are scanned begin with a height or an address, big-endian.
 //
 // The package is pure.
 package jobs

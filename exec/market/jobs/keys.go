@@ -13,6 +13,7 @@ const (
 	TableLive    = "live/"    // submitted_at_be8 job: may still be drawn for
 	TableDue     = "due/"     // height_be8 job: the height of its next event
 	TableReady   = "ready/"   // height_be8 job: waits to be judged
+	TableRetry   = "retry/"   // height_be8 job: waits for another committee since
 	TableTouched = "touched/" // job: has a new result in this block
 	TableOpen    = "of/"      // runner job: open seats of a runner
 )
@@ -67,7 +68,7 @@ func OpenKey(runner chain.Address, id chain.Hash) state.StorageKey {
 func TouchedKey(id chain.Hash) state.StorageKey { return key(TableTouched, id[:]) }
 
 // AtKey is a job's row in a table that is in the order of heights: TableFresh, TableLive,
-// TableDue or TableReady.
+// TableDue, TableReady or TableRetry.
 func AtKey(table string, h chain.Height, id chain.Hash) state.StorageKey {
 	return key(table, be8(h), id[:])
 }

@@ -66,7 +66,9 @@ type Job struct {
 	VerdictAt        chain.Height
 	WindowEnd        chain.Height
 	CanonicalSeat    uint8
-	DataHash         chain.Hash // of the canonical output; zero: none
+	DataHash         chain.Hash   // of the canonical output; zero: none
+	CommitBy         chain.Height // of this attempt: the last height for commitments
+	GatherUntil      chain.Height // of this attempt: the last height at which the aggregator alone reveals; 0 where one runner works
 }
 
 // Rates are what a runner charged when it was assigned, in wei for each unit (resolution
@@ -111,6 +113,8 @@ type Seat struct {
 	Reveal         *Reveal // nil: none
 	Cost           chain.Wei
 	Frozen         chain.Wei // slashed, until settlement (resolution 12.81)
+	Bonded         chain.Wei // of the runner's stake, until its attempt or the job ends (resolution 12.8)
+	Silent         bool      // it let the deadline pass that it had
 }
 
 // Reveal is what is known of a result after it was shown. The result itself is in the

@@ -38,6 +38,7 @@ func pinJob() *Job {
 		Runners: 5, Threshold: 3, Mode: chain.VerifyMajorityVote, MaxPrice: 100_000_000, Tip: 10_000_000, Held: 110_000_000,
 		TimeoutBlocks: 120, AssignedAt: 1001, Deadline: 1120, Seed: hash(1), CandidatesRoot: hash(2), SpecHash: hash(3),
 		TermsHash: hash(4), ReputationConfig: 7, Outcome: OK, VerdictAt: 1100, WindowEnd: 2000, CanonicalSeat: 2, DataHash: hash(5),
+		CommitBy: 1072, GatherUntil: 1097,
 	}
 }
 
@@ -46,6 +47,7 @@ func pinSeat() *Seat {
 		Runner: chain.Address(counting(0x20, 20)), Rates: Rates{3, 15, 2_000_000, 100_000, 9}, ExpectedPrice: 19_000_000, Excess: true,
 		ReputationX1e9: 61_250_000_000, Commitment: new(hash(6)), CommittedAt: 1050,
 		Reveal: &Reveal{1080, hash(7), hash(8), chain.OutcomeActorFault, Usage{120, 9, 1500, 256, 1}}, Cost: 18_000_000, Frozen: 5,
+		Bonded: 200_000_000, Silent: true,
 	}
 }
 
@@ -74,15 +76,15 @@ func rows() []row {
 	return []row{
 		{"job", pinJob(), []any{
 			counting(0x21, 20), 1000, 1, 3, 1, 5, 3, 2, 100_000_000, 10_000_000, 110_000_000, 120, 1001, 1120,
-			h(1), h(2), h(3), h(4), 7, 1, 1100, 2000, 2, h(5),
+			h(1), h(2), h(3), h(4), 7, 1, 1100, 2000, 2, h(5), 1072, 1097,
 		}, recode(DecodeJob)},
 		{"job_fresh", &Job{}, []any{
-			make([]byte, 20), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, zero, zero, zero, zero, 0, 0, 0, 0, 0, zero,
+			make([]byte, 20), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, zero, zero, zero, zero, 0, 0, 0, 0, 0, zero, 0, 0,
 		}, recode(DecodeJob)},
 		{"seat", pinSeat(), []any{
-			counting(0x20, 20), rates, 19_000_000, true, uint64(61_250_000_000), h(6), 1050, []any{1080, h(7), h(8), 2, usage}, 18_000_000, 5,
+			counting(0x20, 20), rates, 19_000_000, true, uint64(61_250_000_000), h(6), 1050, []any{1080, h(7), h(8), 2, usage}, 18_000_000, 5, 200_000_000, true,
 		}, recode(DecodeSeat)},
-		{"seat_new", &Seat{}, []any{make([]byte, 20), []any{0, 0, 0, 0, 0}, 0, false, 0, nil, 0, nil, 0, 0}, recode(DecodeSeat)},
+		{"seat_new", &Seat{}, []any{make([]byte, 20), []any{0, 0, 0, 0, 0}, 0, false, 0, nil, 0, nil, 0, 0, 0, false}, recode(DecodeSeat)},
 	}
 }
 
@@ -160,7 +162,7 @@ func TestSizes(t *testing.T) {
 	}
 	s := pinSeat()
 	s.Rates = Rates{math.MaxUint64, math.MaxUint64, math.MaxUint64, math.MaxUint64, math.MaxUint64}
-	s.ExpectedPrice, s.Cost, s.Frozen = math.MaxUint64, math.MaxUint64, math.MaxUint64
+	s.ExpectedPrice, s.Cost, s.Frozen, s.Bonded = math.MaxUint64, math.MaxUint64, math.MaxUint64, math.MaxUint64
 	for name, x := range map[string]struct {
 		row         []byte
 		least, most int

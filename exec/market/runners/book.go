@@ -44,6 +44,9 @@ type Book struct {
 	State  *state.Overlay
 	Params *params.Params // in force in the block
 	Height chain.Height
+	Burned chain.Wei // out of the registry's balance so far, for the block to book
+
+	kept int // pages of standings that Fold kept as they were
 }
 
 // open returns the record of a runner that has one and has not deregistered.

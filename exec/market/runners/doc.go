@@ -22,8 +22,14 @@
 //	active/page         64 addresses in the order in which they joined (resolution 12.1)
 //	offers/page         64 hashes of offers
 //	load/page           64 of what the filters ask first: work at hand, the most that it
-//	                    takes, flags, kinds of jobs
-//	standing/page       32 of what weights are made of: stake, reputation, its height
+//	                    takes, flags, kinds of jobs, successes, bonds
+//	standing/page       32 of what weights are made of: stake, reputation, its height; before
+//	                    them since when they stand
+//	was/page height     a page of standings as it was before a block changed it, while a job
+//	                    may still be drawn for that asks for it (resolution 12.16)
+//	wasq/height page    nothing: in which order these go
+//	repconf/n           what weights depend on, numbered as it changes (resolution 12.17);
+//	                    how many there are stands under repconfs
 //
 // # Who writes what
 //
@@ -34,7 +40,8 @@
 //
 // # Invariants
 //
-//   - The balance of the registry is the sum of all stakes and of all that unbonds.
+//   - The balance of the registry is the sum of all stakes, of all that unbonds, and of what
+//     is slashed and frozen with seats of jobs.
 //   - An index is given once and is its runner's for ever (resolution 12.2).
 //   - A runner that is healthy has exactly one row under beat/, at the height under seen/.
 //   - After Fold the pages say what the rows say.

@@ -93,7 +93,7 @@ func row[T any, Q interface {
 			return w.price(p, a.bytes, attestationOf(Q(a.request)) != nil)
 		},
 		Run: func(c *service.Call, args service.Args) ([]byte, error) {
-			return nil, run(&call{c, Book{c.State, c.Params, c.Height}}, args.(asked[T]).request)
+			return nil, run(&call{c, Book{State: c.State, Params: c.Params, Height: c.Height}}, args.(asked[T]).request)
 		},
 	}
 }
@@ -119,7 +119,7 @@ func heartbeat() service.Instruction {
 		Opcode: chain.OpRunnerHeartbeat, OwnGrowth: true,
 		Read: func(*cbor.Reader) (service.Args, error) { return nil, nil },
 		Run: func(c *service.Call, _ service.Args) ([]byte, error) {
-			b := Book{c.State, c.Params, c.Height}
+			b := Book{State: c.State, Params: c.Params, Height: c.Height}
 			revived, err := b.Heartbeat(c.By)
 			if err != nil || !revived {
 				return nil, err

@@ -15,8 +15,11 @@ const (
 )
 
 const (
-	tableRunner = "runner/"
-	tableBeat   = "beat/"
+	tableRunner   = "runner/"
+	tableBeat     = "beat/"
+	tableStanding = "standing/"
+	tableWas      = "was/"
+	tableGone     = "wasq/"
 )
 
 func key(table string, parts ...[]byte) state.StorageKey {
@@ -38,7 +41,28 @@ func seenKey(a chain.Address) state.StorageKey   { return roles.RunnerKey(a) }
 func activeKey(page uint32) state.StorageKey     { return key("active/", be4(page)) }
 func offersKey(page uint32) state.StorageKey     { return key("offers/", be4(page)) }
 func loadKey(page uint32) state.StorageKey       { return key("load/", be4(page)) }
-func standingKey(page uint32) state.StorageKey   { return key("standing/", be4(page)) }
+func standingKey(page uint32) state.StorageKey   { return key(tableStanding, be4(page)) }
+
+// wasKey is a page of standings as it was before block h changed it.
+func wasKey(page uint32, h chain.Height) state.StorageKey { return key(tableWas, be4(page), be8(h)) }
+
+// goneKey says that there is one, in the order of heights.
+func goneKey(h chain.Height, page uint32) state.StorageKey { return key(tableGone, be8(h), be4(page)) }
+
+// pageOf reads the page back out of a key under standing/.
+func pageOf(k state.StorageKey) uint32 {
+	return binary.BigEndian.Uint32([]byte(k[1+len(tableStanding):]))
+}
+
+// splitGone reads height and page back out of a key under wasq/.
+func splitGone(k state.StorageKey) (h chain.Height, page uint32, ok bool) {
+	const head = 1 + len(tableGone)
+	if len(k) != head+8+4 {
+		return 0, 0, false
+	}
+	rest := []byte(k[head:])
+	return chain.Height(binary.BigEndian.Uint64(rest)), binary.BigEndian.Uint32(rest[8:]), true
+}
 
 func beatKey(h chain.Height, index uint32) state.StorageKey {
 	return key(tableBeat, be8(h), be4(index))

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/cowboy-foundation/cowboy/chain"
@@ -26,6 +27,11 @@ type modelled struct {
 }
 
 func unpaid(int, int) error { return nil }
+
+// nobodyWaits is a market without jobs.
+type nobodyWaits struct{}
+
+func (nobodyWaits) SubmittedWithin(chain.Height, chain.Height) (bool, error) { return false, nil }
 
 type model struct {
 	p    *params.Params
@@ -76,17 +82,17 @@ func (m *model) unstake(a chain.Address, h chain.Height, n chain.Wei) error {
 	case !r.rest && r.stake-n < m.required(r.largest):
 		return ErrStake
 	}
-	r.putAside(n, h)
+	r.putAside(n, h+chain.Height(m.p.Runner.UnbondingBlocks))
 	return nil
 }
 
-func (r *modelled) putAside(n chain.Wei, h chain.Height) {
+func (r *modelled) putAside(n chain.Wei, free chain.Height) {
 	r.stake -= n
-	if k := len(r.aside) - 1; k >= 0 && (r.aside[k].Height == h || k+1 == MaxTranches) {
-		r.aside[k] = Tranche{r.aside[k].Amount + n, h}
+	if k := len(r.aside) - 1; k >= 0 && (r.aside[k].Free == free || k+1 == MaxTranches) {
+		r.aside[k] = Tranche{r.aside[k].Amount + n, max(free, r.aside[k].Free)}
 		return
 	}
-	r.aside = append(r.aside, Tranche{n, h})
+	r.aside = append(r.aside, Tranche{n, free})
 }
 
 func (m *model) withdraw(a chain.Address, h chain.Height) (free chain.Wei, err error) {
@@ -94,10 +100,12 @@ func (m *model) withdraw(a chain.Address, h chain.Height) (free chain.Wei, err e
 	if r == nil {
 		return 0, ErrUnknown
 	}
-	for len(r.aside) > 0 && uint64(h-r.aside[0].Height) >= m.p.Runner.UnbondingBlocks {
-		free += r.aside[0].Amount
-		r.aside = r.aside[1:]
-	}
+	r.aside = slices.DeleteFunc(r.aside, func(t Tranche) bool {
+		if t.Free <= h {
+			free += t.Amount
+		}
+		return t.Free <= h
+	})
 	if free == 0 {
 		return 0, ErrNothingFree
 	}
@@ -136,7 +144,7 @@ func playRegistry(t *testing.T, seed uint64) {
 	maps, held := statetest.NewMaps(&state.Delta{}), chain.Wei(0)
 	for h := chain.Height(1); h <= 120; h++ {
 		if rng.IntN(40) == 0 { // a vote
-			p.Runner.HeartbeatTimeoutBlocks = 1 + rng.Uint64N(12)
+			p.Runner.HeartbeatTimeoutBlocks, p.Runner.UnbondingBlocks = 1+rng.Uint64N(12), 1+rng.Uint64N(20)
 		}
 		b := &Book{State: state.NewOverlay(maps), Params: &p, Height: h}
 		events, err := b.Floor()
@@ -156,7 +164,7 @@ func playRegistry(t *testing.T, seed uint64) {
 		for range rng.IntN(12) {
 			held = actRandomly(t, rng, b, m, held)
 		}
-		if err := b.Fold(); err != nil {
+		if err := b.Fold(nobodyWaits{}); err != nil {
 			t.Fatalf("seed %d, block %d: fold: %v", seed, h, err)
 		}
 		maps.Write(b.State.Delta())
@@ -213,7 +221,7 @@ func actRandomly(t *testing.T, rng *rand.Rand, b *Book, m *model, held chain.Wei
 		default:
 			r.out, r.healthy, r.rest = true, false, false
 			if r.stake > 0 {
-				r.putAside(r.stake, h)
+				r.putAside(r.stake, h+chain.Height(m.p.Runner.UnbondingBlocks))
 			}
 		}
 	case 7:
@@ -300,10 +308,10 @@ func comparePages(t *testing.T, view state.View, m *model, seed uint64, h chain.
 			}
 		}
 		load := read(loadKey(uint32(i / listPage)))[i%listPage*loadBytes:]
-		if got := selection.Flags(load[4]); got != want || binary.BigEndian.Uint16(load[2:]) != 1 || load[5] != 1<<chain.JobHTTP {
+		if got := selection.Flags(load[4]); got != want || binary.BigEndian.Uint16(load[2:]) != 4 || load[5] != 1<<chain.JobHTTP {
 			t.Fatalf("seed %d, block %d: runner %d has flags %b, want %b; load %x", seed, h, i, got, want, load[:loadBytes])
 		}
-		standing := read(standingKey(uint32(i / standingPage)))[i%standingPage*standingBytes:]
+		standing := read(standingKey(uint32(i / standingPage)))[standingHead+i%standingPage*standingBytes:]
 		if got := chain.Wei(binary.BigEndian.Uint64(standing)); got != r.stake {
 			t.Fatalf("seed %d, block %d: runner %d has stake %d, want %d", seed, h, i, got, r.stake)
 		}

@@ -1,6 +1,7 @@
 package runners
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/binary"
 	"slices"
@@ -10,24 +11,45 @@ import (
 	"github.com/cowboy-foundation/cowboy/state"
 )
 
-// Bytes of an entry on each of the pages.
+// Bytes of an entry on each of the pages, and before the entries of standing/.
 const (
 	activeBytes   = len(chain.Address{})
 	offerBytes    = len(chain.Hash{})
-	loadBytes     = 8  // active_be2, cap_be2, flags, kinds, 2 to come
+	loadBytes     = 16 // active_be2, limit_be2, flags, kinds, successes_be2, bonded_be8
 	standingBytes = 24 // stake_be8, reputation_be8, its height_be8
+	standingHead  = 8  // since_be8: no entry that was there then has changed since the end of that block
 )
 
-// Load is what the filters ask first of a runner.
+// Load is what the filters ask first of a runner. How many jobs it may have at a time
+// follows from it and the parameters of the block that asks.
 type Load struct {
-	Active, Cap uint16
-	Flags       selection.Flags
-	Kinds       uint8
+	Active, Limit uint16 // at most 2^16-1, as Successes
+	Flags         selection.Flags
+	Kinds         uint8
+	Successes     uint16
+	Bonded        chain.Wei
+}
+
+func loadOf(r *Runner) Load {
+	const most = 1<<16 - 1
+	return Load{
+		Active: uint16(min(r.Active, most)), Limit: r.Limit, Flags: r.Flags, Kinds: r.Kinds,
+		Successes: uint16(min(r.Successes, most)), Bonded: r.Bonded,
+	}
 }
 
 func (l Load) appendTo(dst []byte) []byte {
-	dst = binary.BigEndian.AppendUint16(binary.BigEndian.AppendUint16(dst, l.Active), l.Cap)
-	return append(dst, byte(l.Flags), l.Kinds, 0, 0)
+	dst = binary.BigEndian.AppendUint16(binary.BigEndian.AppendUint16(dst, l.Active), l.Limit)
+	dst = binary.BigEndian.AppendUint16(append(dst, byte(l.Flags), l.Kinds), l.Successes)
+	return binary.BigEndian.AppendUint64(dst, uint64(l.Bonded))
+}
+
+func readLoad(b []byte) Load {
+	u := binary.BigEndian.Uint16
+	return Load{
+		Active: u(b), Limit: u(b[2:]), Flags: selection.Flags(b[4]), Kinds: b[5], Successes: u(b[6:]),
+		Bonded: chain.Wei(binary.BigEndian.Uint64(b[8:])),
+	}
 }
 
 // standingOf is a runner's entry among what weights are made of.
@@ -37,43 +59,56 @@ func standingOf(r *Runner) []byte {
 	return binary.BigEndian.AppendUint64(b, uint64(r.Standing.Height))
 }
 
-// page is a row of entries of one size.
+// page is a row of entries of one size behind a head.
 type page struct {
 	key     state.StorageKey
-	entries []byte
+	head    int
+	bytes   []byte
+	was     []byte // as it was opened
 	changed bool
+	save    func(p *page) error
 }
 
 // open reads the page with a key, unless it is the one that was opened before; that one is
 // written back first.
-func (p *page) open(o *state.Overlay, k state.StorageKey, size int) (err error) {
+func (p *page) open(view Reader, k state.StorageKey, size int) (err error) {
 	if p.key == k {
 		return nil
 	}
-	p.close(o)
-	p.key, p.changed = k, false
-	if p.entries, err = o.Storage(chain.AddrRunnerRegistry, k); err == nil && len(p.entries)%size != 0 {
-		err = ErrRecord
+	if err := p.close(); err != nil {
+		return err
 	}
-	return err
+	if p.was, err = view.Storage(chain.AddrRunnerRegistry, k); err != nil {
+		return err
+	}
+	// Bounded: by a page, 2 KiB.
+	p.key, p.bytes = k, bytes.Clone(p.was)
+	if p.was == nil {
+		p.bytes = make([]byte, p.head)
+	}
+	if len(p.bytes) < p.head || (len(p.bytes)-p.head)%size != 0 {
+		return ErrRecord
+	}
+	return nil
 }
 
 // close writes the page back.
-func (p *page) close(o *state.Overlay) {
-	if p.changed {
-		o.SetStorage(chain.AddrRunnerRegistry, p.key, p.entries)
+func (p *page) close() error {
+	if !p.changed {
+		return nil
 	}
 	p.changed = false
+	return p.save(p)
 }
 
 // set writes entry n, which is there or the next one.
 func (p *page) set(n uint32, entry []byte) error {
-	at := int(n) * len(entry)
+	at := p.head + int(n)*len(entry)
 	switch {
-	case at == len(p.entries):
-		p.entries = append(p.entries, entry...)
-	case at < len(p.entries):
-		copy(p.entries[at:], entry)
+	case at == len(p.bytes):
+		p.bytes = append(p.bytes, entry...)
+	case at < len(p.bytes):
+		copy(p.bytes[at:], entry)
 	default:
 		return ErrRecord // an index was left out
 	}
@@ -91,13 +126,18 @@ type changed struct {
 }
 
 // Fold brings the pages up to what the records say that the block has written. It comes
-// behind all that changes a runner in the block. The error is a fault.
-func (b *Book) Fold() error {
+// behind all that changes a runner in the block, and again where something does behind it.
+// The error is a fault.
+func (b *Book) Fold(jobs Waiting) error {
 	all, err := b.changed()
 	if err != nil {
 		return err
 	}
-	var s sheets
+	plain := page{save: func(p *page) error {
+		b.State.SetStorage(chain.AddrRunnerRegistry, p.key, p.bytes)
+		return nil
+	}}
+	s := sheets{plain, plain, plain, page{head: standingHead, save: func(p *page) error { return b.turn(p, jobs) }}}
 	// Bounded: by the runners that the block has changed, whose transactions or passes paid.
 	for i := range all {
 		if err := b.fold(&s, &all[i]); err != nil {
@@ -106,7 +146,9 @@ func (b *Book) Fold() error {
 	}
 	// Bounded: by four pages.
 	for _, p := range []*page{&s.active, &s.offers, &s.load, &s.standing} {
-		p.close(b.State)
+		if err := p.close(); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -137,7 +179,7 @@ func (b *Book) changed() ([]changed, error) {
 // fold writes one runner's entries.
 func (b *Book) fold(s *sheets, c *changed) error {
 	r := c.Runner
-	load := Load{Active: r.Active, Cap: r.Cap(&b.Params.Runner), Flags: r.Flags, Kinds: r.Kinds}
+	load := loadOf(r)
 	n, at := r.Index/listPage, r.Index%listPage
 	// Bounded: by four pages.
 	for _, e := range []struct {

@@ -21,7 +21,7 @@ const MaxTranches = 8
 // Tranche is stake on its way out.
 type Tranche struct {
 	Amount chain.Wei
-	Height chain.Height // since when; free runner.unbonding_blocks later
+	Free   chain.Height // the first height at which it may be withdrawn
 }
 
 // Runner is what the registry keeps of a runner besides its offer.
@@ -30,7 +30,7 @@ type Runner struct {
 	Flags         selection.Flags
 	Kinds         uint8        // of jobs, a bit each: what the offer says
 	Limit         uint16       // of jobs at a time that the offer says
-	Active        uint16       // seats that it has work to do for
+	Active        uint32       // seats that it has work to do for; more than Limit where they are excess (resolution 12.11)
 	Stake         chain.Wei    // without what unbonds
 	Bonded        chain.Wei    // of the stake, promised to jobs (resolution 12.8)
 	MaxJobValue   chain.Wei    // the most that it takes a job for
@@ -93,12 +93,10 @@ func (r *Runner) judgeStake(p *params.Runner) {
 	r.set(selection.Understaked, !ok || r.Stake < need)
 }
 
-// Cap is how many jobs it may have at a time: one while on probation (resolution 5.7).
-func (r *Runner) Cap(p *params.Runner) uint16 {
-	if r.Successes < p.ProbationSuccesses {
-		return min(r.Limit, 1)
-	}
-	return r.Limit
+// Full reports whether the runner has no room for another job: as many as it takes at a
+// time, one while on probation (resolution 5.7). Who has deregistered takes none.
+func (r *Runner) Full(p *params.Runner) bool {
+	return r.Has(selection.Deregistered) || r.Active >= uint32(selection.Cap(r.Limit, r.Successes, p.ProbationSuccesses))
 }
 
 const recordNumbers = 19
@@ -124,7 +122,7 @@ func (r *Runner) encode() []byte {
 	b = cbor.AppendArray(b, 2*len(r.Tranches))
 	// Bounded: by MaxTranches, 8.
 	for _, t := range r.Tranches {
-		b = cbor.AppendUint(cbor.AppendUint(b, uint64(t.Amount)), uint64(t.Height))
+		b = cbor.AppendUint(cbor.AppendUint(b, uint64(t.Amount)), uint64(t.Free))
 	}
 	return b
 }
@@ -138,7 +136,7 @@ func decode(data []byte) (*Runner, error) {
 		return nil, ErrRecord
 	}
 	n, err := rd.Array(2 * MaxTranches)
-	if err != nil || n%2 != 0 || v[0]>>32 != 0 || v[1]>>8 != 0 || v[2]>>8 != 0 || v[3]>>16 != 0 || v[4]>>16 != 0 {
+	if err != nil || n%2 != 0 || v[0]>>32 != 0 || v[1]>>8 != 0 || v[2]>>8 != 0 || v[3]>>16 != 0 || v[4]>>32 != 0 {
 		return nil, ErrRecord
 	}
 	// Bounded: by MaxTranches, 8.
@@ -152,7 +150,7 @@ func decode(data []byte) (*Runner, error) {
 	if rd.End() != nil {
 		return nil, ErrRecord
 	}
-	r.Index, r.Flags, r.Kinds, r.Limit, r.Active = uint32(v[0]), selection.Flags(v[1]), uint8(v[2]), uint16(v[3]), uint16(v[4])
+	r.Index, r.Flags, r.Kinds, r.Limit, r.Active = uint32(v[0]), selection.Flags(v[1]), uint8(v[2]), uint16(v[3]), uint32(v[4])
 	r.Stake, r.Bonded, r.MaxJobValue = chain.Wei(v[5]), chain.Wei(v[6]), chain.Wei(v[7])
 	r.Registered, r.OfferChanged = chain.Height(v[8]), chain.Height(v[9])
 	r.Standing = selection.Standing{ReputationX1e9: v[10], Height: chain.Height(v[11])}
@@ -178,8 +176,11 @@ func Read(view Reader, a chain.Address) (*Runner, error) {
 }
 
 // Count returns how many entries the active list has, with those of this block.
-func Count(view Reader) (uint32, error) {
-	b, err := view.Storage(chain.AddrRunnerRegistry, countKey())
+func Count(view Reader) (uint32, error) { return readCount(view, countKey()) }
+
+// readCount returns the number in a row; 0 where there is none.
+func readCount(view Reader, k state.StorageKey) (uint32, error) {
+	b, err := view.Storage(chain.AddrRunnerRegistry, k)
 	if err != nil || b == nil {
 		return 0, err
 	}

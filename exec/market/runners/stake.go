@@ -26,21 +26,25 @@ func (b *Book) Unstake(a chain.Address, amount chain.Wei) error {
 	if left < r.Bonded {
 		return ErrPromised
 	}
-	r.unbond(amount, b.Height)
+	r.unbond(amount, b.free())
 	b.put(a, r)
 	return nil
 }
 
-// unbond moves stake into a tranche. The ninth is added to the newest, which then waits
-// from now on: only a runner that leaves comes to that.
-func (r *Runner) unbond(amount chain.Wei, h chain.Height) {
+// free is from which height on stake may be withdrawn that is put aside now. A later vote
+// on runner.unbonding_blocks does not move it.
+func (b *Book) free() chain.Height { return b.Height + chain.Height(b.Params.Runner.UnbondingBlocks) }
+
+// unbond moves stake into a tranche. The ninth is added to the newest, which then waits as
+// long as this one: only a runner that leaves comes to that.
+func (r *Runner) unbond(amount chain.Wei, free chain.Height) {
 	r.Stake -= amount
-	if n := len(r.Tranches); n > 0 && (r.Tranches[n-1].Height == h || n == MaxTranches) {
-		r.Tranches[n-1].Amount += amount
-		r.Tranches[n-1].Height = h
+	if n := len(r.Tranches); n > 0 && (r.Tranches[n-1].Free == free || n == MaxTranches) {
+		newest := &r.Tranches[n-1]
+		newest.Amount, newest.Free = newest.Amount+amount, max(newest.Free, free)
 		return
 	}
-	r.Tranches = append(r.Tranches, Tranche{amount, h})
+	r.Tranches = append(r.Tranches, Tranche{amount, free})
 }
 
 // Withdraw takes out all that has waited long enough and returns how much that is, which
@@ -54,15 +58,19 @@ func (b *Book) Withdraw(a chain.Address) (chain.Wei, error) {
 		return 0, ErrUnknown
 	}
 	var free chain.Wei
-	n := 0
+	var left []Tranche
 	// Bounded: by MaxTranches, 8.
-	for ; n < len(r.Tranches) && b.since(r.Tranches[n].Height) >= b.Params.Runner.UnbondingBlocks; n++ {
-		free += r.Tranches[n].Amount
+	for _, t := range r.Tranches {
+		if t.Free > b.Height { // also before one that is free, if a vote has made waiting shorter
+			left = append(left, t)
+			continue
+		}
+		free += t.Amount
 	}
-	if n == 0 {
+	if len(left) == len(r.Tranches) {
 		return 0, ErrNothingFree
 	}
-	r.Tranches = r.Tranches[n:]
+	r.Tranches = left
 	b.put(a, r)
 	return free, nil
 }
@@ -93,7 +101,7 @@ func (b *Book) Deregister(a chain.Address) error {
 	b.State.SetStorage(chain.AddrRunnerRegistry, seenKey(a), nil) // the role goes with it
 	r.Flags = selection.Deregistered
 	if r.Stake > 0 {
-		r.unbond(r.Stake, b.Height)
+		r.unbond(r.Stake, b.free())
 	}
 	b.put(a, r)
 	return nil

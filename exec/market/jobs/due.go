@@ -1,0 +1,166 @@
+//spec:implements CIP-2 6
+//spec:implements resolutions 12.C
+
+package jobs
+
+import (
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/cbor"
+	"github.com/cowboy-foundation/cowboy/state"
+)
+
+// pruneRows is how many rows that go count as one more event that is come to.
+const pruneRows = 8
+
+// Due comes to what has fallen due, in the order of heights and ids, and to no more than
+// job.due_per_block of it: the rest is first in the next block. Nothing is passed over, and
+// no right depends on when a block gets there: those go by the heights in the jobs. The
+// error is a fault.
+func (d *Dispatch) Due() error {
+	most := d.Book.Params.Job.DuePerBlock
+	// Bounded: by job.due_per_block.
+	for done := uint64(0); done < most && uint64(len(d.Events)) < most; done++ {
+		rows, err := d.Book.State.Scan(chain.AddrJobDispatcher, state.Span{Prefix: key(TableDue), Entries: 1, Bytes: 1})
+		if err != nil || len(rows) == 0 {
+			return err
+		}
+		behind, id, ok := SplitAt(TableDue, rows[0].Key)
+		if !ok || len(rows[0].Value) != 1 {
+			return ErrRecord
+		}
+		if behind >= d.Book.Height {
+			return nil
+		}
+		d.Book.Unschedule(id, behind)
+		more, err := d.happen(id, Event(rows[0].Value[0]))
+		if err != nil {
+			return err
+		}
+		done += more
+	}
+	return nil
+}
+
+// happen does what falls due for a job, and returns how many events more that counts as.
+func (d *Dispatch) happen(id chain.Hash, e Event) (more uint64, err error) {
+	switch e {
+	case AtCommitDeadline:
+		return 0, d.commitDeadline(id)
+	case AtDeadline:
+		return 0, d.deadline(id)
+	case AtWindowEnd:
+		return 0, d.Results.Settle(id)
+	case AtPrune:
+		rows, err := d.drop(id)
+		return rows / pruneRows, err
+	}
+	return 0, ErrRecord
+}
+
+// commitDeadline comes to an attempt of several runners when no more commitments can come:
+// who made none is silent. With fewer than the threshold no result can follow, so the
+// attempt is over (resolution 12.25). A job that has its verdict by then is left alone.
+func (d *Dispatch) commitDeadline(id chain.Hash) error {
+	j, err := d.Book.job(id)
+	if err != nil || j.Phase != Assigned {
+		return err
+	}
+	committed := 0
+	if err := d.Book.eachSeat(id, j.Attempt, func(n uint8, s *Seat) error {
+		if s.Commitment != nil {
+			committed++
+			return nil
+		}
+		return d.Silence(id, j.Attempt, n, s)
+	}); err != nil {
+		return err
+	}
+	if committed < int(j.Threshold) && d.Book.Params.Job.EarlyRetry {
+		return d.lapse(id, j)
+	}
+	d.Book.Schedule(id, j.Deadline, AtDeadline)
+	return nil
+}
+
+// deadline comes to the end of an attempt or of the time for results.
+func (d *Dispatch) deadline(id chain.Hash) error {
+	retry, err := d.Results.AtDeadline(id)
+	if err != nil || !retry {
+		return err
+	}
+	j, err := d.Book.job(id)
+	if err != nil {
+		return err
+	}
+	return d.lapse(id, j)
+}
+
+// Silence notes that the runner of a seat let its deadline pass: it is drawn for the job no
+// more, and is penalised unless it had no room for the seat (resolutions 12.11, 12.35).
+func (d *Dispatch) Silence(id chain.Hash, attempt, n uint8, s *Seat) error {
+	s.Silent = true
+	d.Book.PutSeat(id, attempt, n, s)
+	if err := d.Close(id, s); err != nil || s.Excess {
+		return err
+	}
+	burned, err := d.Runners.Silent(s.Runner)
+	if err != nil || burned == 0 {
+		return err
+	}
+	d.announce(chain.AddrRunnerRegistry, EventSlashed, 2, func(b []byte) []byte {
+		return cbor.AppendUint(cbor.AppendBytes(b, s.Runner[:]), uint64(burned))
+	})
+	return nil
+}
+
+// Close notes that a runner has nothing left to do for its seat: it may have another job.
+// A seat that is closed stays so.
+func (d *Dispatch) Close(id chain.Hash, s *Seat) error {
+	open := OpenKey(s.Runner, id)
+	row, err := d.Book.State.Storage(chain.AddrJobDispatcher, open)
+	if err != nil || row == nil {
+		return err
+	}
+	d.Book.set(open, nil)
+	return d.Runners.Unseated(s.Runner)
+}
+
+// Release closes a seat and gives its bond free.
+func (d *Dispatch) Release(id chain.Hash, attempt, n uint8, s *Seat) error {
+	if err := d.Close(id, s); err != nil || s.Bonded == 0 {
+		return err
+	}
+	if err := d.Runners.Release(s.Runner, s.Bonded); err != nil {
+		return err
+	}
+	s.Bonded = 0
+	d.Book.PutSeat(id, attempt, n, s)
+	return nil
+}
+
+// eachSeat calls do for the seats of an attempt in the order of the committee.
+func (b *Book) eachSeat(id chain.Hash, attempt uint8, do func(n uint8, s *Seat) error) error {
+	seats, err := ReadSeats(b.State, id, attempt)
+	// Bounded: by the runners of a job, job.max_runners.
+	for n := 0; n < len(seats) && err == nil; n++ {
+		err = do(uint8(n), seats[n])
+	}
+	return err
+}
+
+// eachSilent calls do for the seats of a job whose runners were silent, from the first
+// attempt on. Nobody is silent twice in a job: who was is drawn for it no more.
+func (b *Book) eachSilent(id chain.Hash, j *Job, do func(s *Seat) error) error {
+	// Bounded: by job.max_retries, 16 at most.
+	for attempt := range j.Attempt + 1 {
+		if err := b.eachSeat(id, attempt, func(_ uint8, s *Seat) error {
+			if !s.Silent {
+				return nil
+			}
+			return do(s)
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
