@@ -97,7 +97,6 @@ func (w *world) keep(o *state.Overlay, events []chain.Event, burned chain.Wei) {
 	w.events = events
 }
 
-
 // referee is a verifier of results that knows of no agreement but what a test has written.
 type referee struct{ d *jobs.Dispatch }
 
