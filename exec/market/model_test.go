@@ -500,9 +500,9 @@ func (m *model) verify(rng *rand.Rand, d *jobs.Dispatch) {
 // once with all that is remembered of earlier blocks and of a fork, once from the rows
 // alone.
 func TestDispatcherMatchesModel(t *testing.T) {
-	seeds := 12
+	seeds := 30
 	if testing.Short() {
-		seeds = 4
+		seeds = 6
 	}
 	seen := map[jobs.Outcome]int{}
 	for seed := range uint64(seeds) {
@@ -530,8 +530,8 @@ func playMarket(t *testing.T, seed uint64, seen map[jobs.Outcome]int) {
 		w.fund(chain.Address{0: 9, 19: n}, 1_000_000)
 	}
 	for range 120 {
-		if rng.IntN(50) == 0 { // a vote
-			r.MinReputation, r.ProbationSuccesses, r.StakeFloor = 30+rng.Uint64N(20), rng.Uint64N(4), 1_000+chain.Wei(rng.Uint64N(2))
+		if rng.IntN(30) == 0 { // a vote
+			r.MinReputation, r.ProbationSuccesses, r.ReputationHalfLifeBlocks = 30+rng.Uint64N(20), rng.Uint64N(4), 5+rng.Uint64N(40)
 			j.DuePerBlock = 1 + rng.Uint64N(9)
 		}
 		w.gone[chain.Address{0: 9, 19: 3}] = rng.IntN(6) == 0
