@@ -43,6 +43,10 @@ type VerifiedTx struct {
 	Hash   Hash   // keccak256 of Body
 	Sender Address
 	Lane   LaneID // decided by (to, opcode), never by the sender (resolution 11.43)
+	// Signers are who signed the results in the payload, in their order: zero where a
+	// signature is nobody's. Nil where there are none, or nobody has recovered them
+	// ([Tx.SignedResults]).
+	Signers []Address
 }
 
 // HeldBytes returns the bytes of memory that whoever keeps the transaction keeps of what its

@@ -64,7 +64,7 @@ func (b *block) instruct(ins chain.Instruction, tx *chain.VerifiedTx, limit chai
 	if served == nil {
 		return actor.Outcome{Code: chain.CodeUnsupported, Detail: ins.Name + " is served by nothing"}, nil
 	}
-	out, err := b.startRun(tx, limit).Serve(served, actor.Order{By: tx.Sender, Value: tx.Tx.Value, Payload: tx.Tx.Payload})
+	out, err := b.startRun(tx, limit).Serve(served, actor.Order{By: tx.Sender, Value: tx.Tx.Value, Payload: tx.Tx.Payload, Signers: tx.Signers})
 	return out, fault(ins.Name, err)
 }
 

@@ -33,6 +33,20 @@ type Signature struct {
 	YParity uint8
 }
 
+// TakeApart reads r ‖ s ‖ v, where v is 0, 1, 27 or 28; false for another v. Whether r and
+// s are acceptable is for [Recover] to say.
+func TakeApart(b *[65]byte) (sig Signature, ok bool) {
+	sig = Signature{R: [32]byte(b[:32]), S: [32]byte(b[32:64])}
+	switch b[64] {
+	case 0, 27:
+		return sig, true
+	case 1, 28:
+		sig.YParity = 1
+		return sig, true
+	}
+	return sig, false
+}
+
 // scalars returns r and s of an acceptable signature.
 func (sig *Signature) scalars() (r, s secp256k1.ModNScalar, err error) {
 	switch {

@@ -16,8 +16,9 @@ import (
 // Order is an instruction of a transaction.
 type Order struct {
 	By      chain.Address
-	Value   chain.Wei // the operation's where it takes value; it was taken from By by the caller, who gives it back when the code is not chain.CodeOK
-	Payload []byte    // [opcode, args…], judged by [chain.Tx.Classify]
+	Value   chain.Wei       // the operation's where it takes value; it was taken from By by the caller, who gives it back when the code is not chain.CodeOK
+	Payload []byte          // [opcode, args…], judged by [chain.Tx.Classify]
+	Signers []chain.Address // those of the transaction
 }
 
 // Serve carries out an instruction as the first of the run, and then what its handlers
@@ -65,6 +66,7 @@ func (s *serving) instruct(ins *service.Instruction, o *Order) (answer []byte, e
 		}
 	}
 	c := s.serviceCall(o.By, o.Value)
+	c.Signers = o.Signers
 	if ins.Price != nil {
 		price := ins.Price(c.Params, args)
 		if err := s.takeCycles(price.Cycles); err != nil {
@@ -150,7 +152,10 @@ func refusal(err error) error {
 
 func (s *serving) serviceCall(by chain.Address, value chain.Wei) *service.Call {
 	b := s.run.block
-	return &service.Call{By: by, ID: s.run.start.ID, Value: value, State: s.run.state, Params: b.Params, Height: b.Height, TimerBase: b.TimerBase, Round: &b.Round, Run: s}
+	return &service.Call{
+		By: by, Value: value, State: s.run.state, Params: b.Params, Height: b.Height, ChainID: b.ChainID, Millis: b.TimestampMillis,
+		ID: s.run.start.ID, TimerBase: b.TimerBase, Round: &b.Round, Run: s,
+	}
 }
 
 // Take implements [service.Run].

@@ -30,6 +30,15 @@ type batch struct {
 	digests   [][32]byte
 	sigs      []secp256k1.Signature
 	recovered []secp256k1.Recovered
+	// Results that these transactions show, whose signatures are recovered with theirs.
+	// Their preimages, digests and signatures stand behind those of the senders.
+	results []resultPlace
+}
+
+// resultPlace says where the signer of a result goes.
+type resultPlace struct {
+	tx int // place in the batch
+	n  int // among the results of the transaction
 }
 
 // preimageBytesKept bounds the scratch space that a worker keeps between
@@ -112,7 +121,7 @@ func (b *batch) hashAll() {
 // recovery, and returns how many that was. A transaction is decoded from a copy of its
 // body: what is kept must not hold on to the request or block that it came in.
 func (b *batch) parse() (decoded int) {
-	b.places, b.preimages, b.ends, b.sigs = b.places[:0], b.preimages[:0], b.ends[:0], b.sigs[:0]
+	b.places, b.preimages, b.ends, b.sigs, b.results = b.places[:0], b.preimages[:0], b.ends[:0], b.sigs[:0], b.results[:0]
 	for i := range b.bodies {
 		if b.txs[i] != nil || b.errs[i] != nil {
 			continue
@@ -131,7 +140,31 @@ func (b *batch) parse() (decoded int) {
 		sig := tx.Tx.Signature
 		b.sigs = append(b.sigs, secp256k1.Signature{R: sig.R, S: sig.S, YParity: sig.YParity})
 	}
+	for _, i := range b.places {
+		b.lineUpResults(i)
+	}
 	return decoded
+}
+
+// lineUpResults lines up the signatures of the results that a transaction shows: who signed
+// them follows from the transaction alone, as its sender does.
+func (b *batch) lineUpResults(i int) {
+	tx := b.txs[i]
+	job, all := tx.Tx.SignedResults()
+	if len(all) == 0 {
+		return
+	}
+	tx.Signers = make([]chain.Address, len(all)) // nobody's, so far
+	for n := range all {
+		sig, ok := secp256k1.TakeApart(&all[n].Signature)
+		if !ok {
+			continue
+		}
+		b.preimages = chain.AppendResultPreimage(b.preimages, tx.Tx.ChainID, job, all[n].Result)
+		b.ends = append(b.ends, len(b.preimages))
+		b.sigs = append(b.sigs, sig)
+		b.results = append(b.results, resultPlace{i, n})
+	}
 }
 
 // parse reads one body and finds its lane. Hash and Sender are still missing.
@@ -163,9 +196,9 @@ func (b *batch) recover() (forged int) {
 		b.messages = append(b.messages, b.preimages[start:end])
 		start = end
 	}
-	b.digests = append(b.digests[:0], make([][32]byte, len(b.places))...)
+	b.digests = append(b.digests[:0], make([][32]byte, len(b.sigs))...)
 	keccak.SumMany(b.messages, b.digests)
-	b.recovered = append(b.recovered[:0], make([]secp256k1.Recovered, len(b.places))...)
+	b.recovered = append(b.recovered[:0], make([]secp256k1.Recovered, len(b.sigs))...)
 	secp256k1.RecoverMany(b.digests, b.sigs, b.recovered)
 	for k, i := range b.places {
 		if err := b.recovered[k].Err; err != nil {
@@ -174,6 +207,12 @@ func (b *batch) recover() (forged int) {
 			continue
 		}
 		b.txs[i].Sender = b.recovered[k].Address
+	}
+	for k, at := range b.results {
+		r := &b.recovered[len(b.places)+k]
+		if tx := b.txs[at.tx]; tx != nil && r.Err == nil { // a result without one fails when it runs
+			tx.Signers[at.n] = r.Address
+		}
 	}
 	return forged
 }

@@ -182,7 +182,7 @@ func checkAttestation(p *params.Params, h chain.Height, runner chain.Address, a 
 	if err != nil {
 		return argument("attestation: %v", err)
 	}
-	sig, ok := recoverable(a.Signature)
+	sig, ok := secp256k1.TakeApart(&a.Signature)
 	if !ok {
 		return errSignature
 	}
@@ -194,19 +194,6 @@ func checkAttestation(p *params.Params, h chain.Height, runner chain.Address, a 
 }
 
 var errSignature = verdict.New(verdict.Proof, "attestation: the signature is not the runner's")
-
-// recoverable takes r ‖ s ‖ v apart, where v is 0, 1, 27 or 28 (resolution 8.3).
-func recoverable(b [65]byte) (sig secp256k1.Signature, ok bool) {
-	sig = secp256k1.Signature{R: [32]byte(b[:32]), S: [32]byte(b[32:64])}
-	switch b[64] {
-	case 0, 27:
-		return sig, true
-	case 1, 28:
-		sig.YParity = 1
-		return sig, true
-	}
-	return sig, false
-}
 
 // argument is a verdict on an argument, with the name of what is wrong.
 func argument(format string, args ...any) error {
