@@ -95,6 +95,7 @@ exec/rehearsal: exec/service
 exec/market/jobs: state
 exec/market/judge/strictjson:
 exec/market/judge: chain exec/market/judge/strictjson
+exec/market/jobs: state/roles
 exec/staking: chain/attest exec/service
 exec/market/selection: exec/manifest
 exec/market/runners: crypto/secp256k1 exec/market/selection exec/service state/roles

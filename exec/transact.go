@@ -137,6 +137,15 @@ func (b *block) IsRunner(sender chain.Address) (bool, error) {
 	return is, err
 }
 
+// IsAssigned implements [fees.Place].
+func (b *block) IsAssigned(job chain.Hash, sender chain.Address) (bool, error) {
+	is, err := roles.IsAssigned(b.state, job, sender)
+	if err != nil {
+		err = &Fault{"read the seat of " + sender.String(), err}
+	}
+	return is, err
+}
+
 // judgeActor says whether a message may start: its actor has cycles left in this block
 // (resolution 11.22).
 func (b *block) judgeActor(ins chain.Instruction, tx *chain.VerifiedTx) error {

@@ -126,6 +126,15 @@ func (a *admission) IsRunner(sender chain.Address) (is bool, err error) {
 	return is, err
 }
 
+// IsAssigned implements [fees.Place]: it looks at the last head. The error is a *ReadError.
+func (a *admission) IsAssigned(job chain.Hash, sender chain.Address) (is bool, err error) {
+	err = a.atHead(sender, func(view state.View) error {
+		is, err = roles.IsAssigned(view, job, sender)
+		return err
+	})
+	return is, err
+}
+
 // atHead reads from the state of the last head; once more where that has gone meanwhile
 // because another came. The error is a *ReadError about addr.
 func (a *admission) atHead(addr chain.Address, read func(state.View) error) error {

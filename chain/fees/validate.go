@@ -167,12 +167,12 @@ func RolesOf(validators []chain.Validator, p *params.Params) Roles {
 
 // CheckRole is the part of [Validity] on whether the sender may send the instruction at all: a
 // validator's comes from the reward account of one in the set (resolution
-// 11.13). A runner has its role in the state: [Validity.Judge] asks the place. The rules
-// on seats and candidates come with their actors: until then what they alone may send is
-// refused whole.
+// 11.13). A runner, and who was drawn for a job, has its role in the state: [Validity.Judge]
+// asks the place. The rules on candidates and releasers come with their actors: until then
+// what they alone may send is refused whole.
 func CheckRole(ins chain.Instruction, sender chain.Address, roles Roles) error {
 	switch ins.Sender {
-	case chain.SenderAnyone, chain.SenderRunner:
+	case chain.SenderAnyone, chain.SenderRunner, chain.SenderAssignedRunner:
 		return nil
 	case chain.SenderValidator:
 		for i := range roles.Validators {

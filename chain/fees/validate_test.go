@@ -27,6 +27,16 @@ func transfer() *chain.VerifiedTx {
 	}
 }
 
+// reveals makes a transaction one of a runner about a job.
+func reveals(sender, job byte) func(*chain.VerifiedTx) {
+	return func(tx *chain.VerifiedTx) {
+		tx.Tx.To, tx.Lane, tx.Sender[0] = &chain.AddrResultVerifier, chain.LaneRunner, sender
+		tx.Tx.Payload = chain.EncodeRequest(&chain.ResultCommit{JobID: chain.Hash{job}})
+		tx.Tx.CellsLimit = chain.Cells(len(tx.Tx.Payload))
+		tx.Tx.MaxFeePerCycle, tx.Tx.MaxFeePerCell, tx.Tx.Value = 9, 5, 0
+	}
+}
+
 // transferCost is the most that transfer() takes: 100 + 21,000·10 + 2·10.
 const transferCost = 210_120
 
@@ -37,6 +47,10 @@ func (a anywhere) Base(*params.Params, chain.LaneID) chain.FeePair { return chai
 func (anywhere) Room(*params.Params, *chain.VerifiedTx) error      { return nil }
 func (anywhere) Target(*chain.Tx) (fees.Target, error)             { return fees.Target{}, nil }
 func (anywhere) IsRunner(a chain.Address) (bool, error)            { return a[0] == 0xcc, nil }
+
+func (anywhere) IsAssigned(job chain.Hash, a chain.Address) (bool, error) {
+	return job[0] == 0x0b && a[0] == 0xdd, nil
+}
 
 func judge(tx *chain.VerifiedTx, p *params.Params, base chain.FeePair, nonce uint64, spendable chain.Wei) error {
 	rule := fees.Validity{Params: p, ChainID: testChainID}
@@ -94,6 +108,8 @@ func TestValidate(t *testing.T) { // whitepaper §2.2; resolutions 2.13, 11.33, 
 		{"nonce ahead", func(tx *chain.VerifiedTx) { tx.Tx.Nonce = 5 }, nonce, true},
 		{"cycle cap below the base fee", func(tx *chain.VerifiedTx) { tx.Tx.MaxFeePerCycle = 4 }, lowCap, true},
 		{"cell cap below the base fee", func(tx *chain.VerifiedTx) { tx.Tx.MaxFeePerCell = 4 }, lowCap, true},
+		{"a result of a stranger", reveals(0xaa, 0x0b), func(err error) bool { return errors.Is(err, fees.ErrRole) }, false},
+		{"a result for another job", reveals(0xdd, 0x0c), func(err error) bool { return errors.Is(err, fees.ErrRole) }, false},
 		{"one unit short", func(tx *chain.VerifiedTx) { tx.Tx.Value++ }, func(err error) bool { return errors.As(err, new(*fees.FundsError)) }, true},
 	}
 	for _, tt := range tests {
@@ -119,7 +135,8 @@ func TestValidate(t *testing.T) { // whitepaper §2.2; resolutions 2.13, 11.33, 
 		"a heartbeat": func(tx *chain.VerifiedTx) {
 			tx.Tx.To, tx.Tx.Payload, tx.Lane, tx.Sender[0] = &chain.AddrRunnerRegistry, []byte{0x81, 0x02}, chain.LaneRunner, 0xcc
 		},
-		"tip above the cap": func(tx *chain.VerifiedTx) { tx.Tx.TipPerCycle = 1 << 60 },
+		"a result of who was drawn": reveals(0xdd, 0x0b),
+		"tip above the cap":         func(tx *chain.VerifiedTx) { tx.Tx.TipPerCycle = 1 << 60 },
 	} {
 		tx := transfer()
 		change(tx)
@@ -221,7 +238,8 @@ func TestRoles(t *testing.T) {
 	f(chain.SenderValidator, 9, false)
 	f(chain.SenderGovernance, 9, true)
 	f(chain.SenderRunner, 1, true) // whom the state knows as one: TestValidate
-	for _, role := range []chain.SenderRule{chain.SenderAssignedRunner, chain.SenderCandidate, chain.SenderGovernance} {
+	f(chain.SenderAssignedRunner, 1, true)
+	for _, role := range []chain.SenderRule{chain.SenderReleaser, chain.SenderCandidate, chain.SenderGovernance} {
 		f(role, 1, false)
 	}
 }

@@ -46,12 +46,14 @@ type Place interface {
 	Target(tx *chain.Tx) (Target, error)
 	// IsRunner looks whether a sender is a registered runner.
 	IsRunner(sender chain.Address) (bool, error)
+	// IsAssigned looks whether a sender was drawn for a job.
+	IsAssigned(job chain.Hash, sender chain.Address) (bool, error)
 }
 
 // Judge returns what a transaction is, or why it may not stand in a place; an error of the
 // place is handed on. What can never change is looked at first: form, limits and sender's
 // role; then what the sender has, then the room, and last what has to be read: whether a
-// runner is registered, and the target's account.
+// runner is registered or was drawn for the job, and the target's account.
 func (r *Validity) Judge(tx *chain.VerifiedTx, s Standing, at Place) (chain.Instruction, Target, error) {
 	ins, err := CheckStatic(tx, r.Params, r.ChainID)
 	if err != nil {
@@ -66,8 +68,7 @@ func (r *Validity) Judge(tx *chain.VerifiedTx, s Standing, at Place) (chain.Inst
 	if err := at.Room(r.Params, tx); err != nil {
 		return ins, Target{}, err
 	}
-	if ins.Sender == chain.SenderRunner {
-		is, err := at.IsRunner(tx.Sender)
+	if is, read, err := roleIn(at, ins, tx); read {
 		if err == nil && !is {
 			err = needs(ins)
 		}
@@ -82,4 +83,22 @@ func (r *Validity) Judge(tx *chain.VerifiedTx, s Standing, at Place) (chain.Inst
 	}
 	ins, err = CheckTarget(ins, tx.Tx, target.HasCode, r.Params)
 	return ins, target, err
+}
+
+// roleIn looks whether the sender has a role that stands in the state; read is false for an
+// instruction that asks for none of these.
+func roleIn(at Place, ins chain.Instruction, tx *chain.VerifiedTx) (is, read bool, err error) {
+	switch ins.Sender {
+	case chain.SenderRunner:
+		is, err = at.IsRunner(tx.Sender)
+		return is, true, err
+	case chain.SenderAssignedRunner:
+		job, err := tx.Tx.Job()
+		if err != nil {
+			return false, true, err
+		}
+		is, err = at.IsAssigned(job, tx.Sender)
+		return is, true, err
+	}
+	return false, false, nil
 }

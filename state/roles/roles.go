@@ -26,3 +26,17 @@ func IsRunner(view state.View, a chain.Address) (bool, error) {
 	row, err := view.Storage(chain.AddrRunnerRegistry, RunnerKey(a))
 	return row != nil, err
 }
+
+// SeatKey is the row under [chain.AddrJobDispatcher] that is there for each runner that was
+// drawn for a job. Package exec/market/jobs keeps in it which seat the runner has.
+func SeatKey(job chain.Hash, runner chain.Address) state.StorageKey {
+	const table = "who/"
+	b := append(make([]byte, 0, len(table)+len(job)+len(runner)), table...)
+	return state.NewStorageKey(state.VMNamespaceSystem, append(append(b, job[:]...), runner[:]...))
+}
+
+// IsAssigned reports whether an address is a runner that was drawn for a job.
+func IsAssigned(view state.View, job chain.Hash, a chain.Address) (bool, error) {
+	row, err := view.Storage(chain.AddrJobDispatcher, SeatKey(job, a))
+	return row != nil, err
+}

@@ -92,17 +92,18 @@ func (x *Usage) readFrom(r *cbor.Reader) error {
 }
 
 func (x *Reveal) appendTo(dst []byte) []byte {
-	dst = cbor.AppendArray(dst, 5)
+	dst = cbor.AppendArray(dst, 6)
 	dst = cbor.AppendUint(dst, uint64(x.At))
 	dst = cbor.AppendBytes(dst, x.Tx[:])
 	dst = cbor.AppendBytes(dst, x.Result[:])
 	dst = cbor.AppendUint(dst, uint64(x.Outcome))
 	dst = x.Usage.appendTo(dst)
+	dst = cbor.AppendBool(dst, x.Gathered)
 	return dst
 }
 
 func (x *Reveal) readFrom(r *cbor.Reader) error {
-	if err := r.ArrayOf(5); err != nil {
+	if err := r.ArrayOf(6); err != nil {
 		return &chain.FieldError{Object: "Reveal", Err: err}
 	}
 	if v, err := r.Uint(); err != nil {
@@ -124,11 +125,16 @@ func (x *Reveal) readFrom(r *cbor.Reader) error {
 	if err := x.Usage.readFrom(r); err != nil {
 		return &chain.FieldError{Object: "Reveal", Field: "usage", Err: err}
 	}
+	if v, err := r.Bool(); err != nil {
+		return &chain.FieldError{Object: "Reveal", Field: "gathered", Err: err}
+	} else {
+		x.Gathered = v
+	}
 	return nil
 }
 
 func (x *Seat) appendTo(dst []byte) []byte {
-	dst = cbor.AppendArray(dst, 12)
+	dst = cbor.AppendArray(dst, 14)
 	dst = cbor.AppendBytes(dst, x.Runner[:])
 	dst = x.Rates.appendTo(dst)
 	dst = cbor.AppendUint(dst, uint64(x.ExpectedPrice))
@@ -149,11 +155,13 @@ func (x *Seat) appendTo(dst []byte) []byte {
 	dst = cbor.AppendUint(dst, uint64(x.Frozen))
 	dst = cbor.AppendUint(dst, uint64(x.Bonded))
 	dst = cbor.AppendBool(dst, x.Silent)
+	dst = cbor.AppendUint(dst, uint64(x.Mark))
+	dst = cbor.AppendUint(dst, uint64(x.Millis))
 	return dst
 }
 
 func (x *Seat) readFrom(r *cbor.Reader) error {
-	if err := r.ArrayOf(12); err != nil {
+	if err := r.ArrayOf(14); err != nil {
 		return &chain.FieldError{Object: "Seat", Err: err}
 	}
 	if err := r.BytesInto(x.Runner[:]); err != nil {
@@ -222,11 +230,21 @@ func (x *Seat) readFrom(r *cbor.Reader) error {
 	} else {
 		x.Silent = v
 	}
+	if v, err := chain.ReadUint(r, 0, uint64(Void)); err != nil {
+		return &chain.FieldError{Object: "Seat", Field: "mark", Err: err}
+	} else {
+		x.Mark = Mark(v)
+	}
+	if v, err := r.Uint(); err != nil {
+		return &chain.FieldError{Object: "Seat", Field: "millis", Err: err}
+	} else {
+		x.Millis = uint64(v)
+	}
 	return nil
 }
 
 func (x *Job) appendTo(dst []byte) []byte {
-	dst = cbor.AppendArray(dst, 26)
+	dst = cbor.AppendArray(dst, 28)
 	dst = cbor.AppendBytes(dst, x.Submitter[:])
 	dst = cbor.AppendUint(dst, uint64(x.SubmittedAt))
 	dst = cbor.AppendUint(dst, uint64(x.Kind))
@@ -253,11 +271,13 @@ func (x *Job) appendTo(dst []byte) []byte {
 	dst = cbor.AppendBytes(dst, x.DataHash[:])
 	dst = cbor.AppendUint(dst, uint64(x.CommitBy))
 	dst = cbor.AppendUint(dst, uint64(x.GatherUntil))
+	dst = cbor.AppendBytes(dst, x.LateKey[:])
+	dst = cbor.AppendUint(dst, uint64(x.SubmittedMillis))
 	return dst
 }
 
 func (x *Job) readFrom(r *cbor.Reader) error {
-	if err := r.ArrayOf(26); err != nil {
+	if err := r.ArrayOf(28); err != nil {
 		return &chain.FieldError{Object: "Job", Err: err}
 	}
 	if err := r.BytesInto(x.Submitter[:]); err != nil {
@@ -377,6 +397,14 @@ func (x *Job) readFrom(r *cbor.Reader) error {
 		return &chain.FieldError{Object: "Job", Field: "gather_until", Err: err}
 	} else {
 		x.GatherUntil = chain.Height(v)
+	}
+	if err := r.BytesInto(x.LateKey[:]); err != nil {
+		return &chain.FieldError{Object: "Job", Field: "late_key", Err: err}
+	}
+	if v, err := r.Uint(); err != nil {
+		return &chain.FieldError{Object: "Job", Field: "submitted_ms", Err: err}
+	} else {
+		x.SubmittedMillis = uint64(v)
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/state"
+	"github.com/cowboy-foundation/cowboy/state/roles"
 )
 
 // Prefixes of rows that passes scan in order.
@@ -51,7 +52,7 @@ func SeatKey(id chain.Hash, attempt, n uint8) state.StorageKey {
 
 // WhoKey is where attempt and number of a runner's latest seat stand, a byte each.
 func WhoKey(id chain.Hash, runner chain.Address) state.StorageKey {
-	return key("who/", id[:], runner[:])
+	return roles.SeatKey(id, runner)
 }
 
 // BodyKey is where a result stands until the verdict.
@@ -63,6 +64,23 @@ func BodyKey(id chain.Hash, attempt, n uint8) state.StorageKey {
 func OpenKey(runner chain.Address, id chain.Hash) state.StorageKey {
 	return key(TableOpen, runner[:], id[:])
 }
+
+// TablePrefix begins the keys of a table that is scanned.
+func TablePrefix(table string) state.StorageKey { return key(table) }
+
+// LatestKey is where the runner stands that succeeded last for a submitter in a kind of job,
+// and the height at which it did, big-endian (CIP-11 §9.4).
+func LatestKey(submitter chain.Address, kind chain.JobKind) state.StorageKey {
+	return key("mru:", submitter[:], []byte{byte(kind)})
+}
+
+// PriceKey is where a [Prices] stands, for a kind of job and a model.
+func PriceKey(kind chain.JobKind, model chain.Hash) state.StorageKey {
+	return key("price/", []byte{byte(kind)}, model[:])
+}
+
+// CallsKey is where a [Calls] stands, of an actor.
+func CallsKey(actor chain.Address) state.StorageKey { return key("calls/", actor[:]) }
 
 // TouchedKey marks a job with a new result.
 func TouchedKey(id chain.Hash) state.StorageKey { return key(TableTouched, id[:]) }

@@ -69,6 +69,8 @@ type Job struct {
 	DataHash         chain.Hash   // of the canonical output; zero: none
 	CommitBy         chain.Height // of this attempt: the last height for commitments
 	GatherUntil      chain.Height // of this attempt: the last height at which the aggregator alone reveals; 0 where one runner works
+	LateKey          chain.Hash   // what a result behind the verdict must match (package judge)
+	SubmittedMillis  uint64       // timestamp of the block at SubmittedAt
 }
 
 // Rates are what a runner charged when it was assigned, in wei for each unit (resolution
@@ -115,7 +117,20 @@ type Seat struct {
 	Frozen         chain.Wei // slashed, until settlement (resolution 12.81)
 	Bonded         chain.Wei // of the runner's stake, until its attempt or the job ends (resolution 12.8)
 	Silent         bool      // it let the deadline pass that it had
+	Mark           Mark      `cbor:"most=uint64(Void)"`
+	Millis         uint64    // timestamp of the block of the commitment, or of the reveal without one (resolution 12.46)
 }
+
+// Mark is what became of a seat's result.
+type Mark uint8
+
+// The marks.
+const (
+	Unjudged Mark = iota
+	Agrees        // it is among those that are paid
+	Differs       // it is outside of them
+	Void          // nothing came of its attempt
+)
 
 // Reveal is what is known of a result after it was shown. The result itself is in the
 // transaction.
@@ -125,13 +140,15 @@ type Reveal struct {
 	Result  chain.Hash    // keccak256 of result_bytes
 	Outcome chain.Outcome `cbor:"most=uint64(chain.OutcomeExternalFault)"`
 	Usage   Usage
+	// Gathered says that the aggregator showed it for its runner.
+	Gathered bool
 }
 
 // Encode returns the row.
-func (j *Job) Encode() []byte { return j.appendTo(make([]byte, 0, 320)) }
+func (j *Job) Encode() []byte { return j.appendTo(make([]byte, 0, 360)) }
 
 // Encode returns the row.
-func (s *Seat) Encode() []byte { return s.appendTo(make([]byte, 0, 256)) }
+func (s *Seat) Encode() []byte { return s.appendTo(make([]byte, 0, 272)) }
 
 // DecodeJob reads what Encode writes and nothing else. The error wraps ErrRecord.
 func DecodeJob(row []byte) (*Job, error) {

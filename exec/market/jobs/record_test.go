@@ -38,7 +38,7 @@ func pinJob() *Job {
 		Runners: 5, Threshold: 3, Mode: chain.VerifyMajorityVote, MaxPrice: 100_000_000, Tip: 10_000_000, Held: 110_000_000,
 		TimeoutBlocks: 120, AssignedAt: 1001, Deadline: 1120, Seed: hash(1), CandidatesRoot: hash(2), SpecHash: hash(3),
 		TermsHash: hash(4), ReputationConfig: 7, Outcome: OK, VerdictAt: 1100, WindowEnd: 2000, CanonicalSeat: 2, DataHash: hash(5),
-		CommitBy: 1072, GatherUntil: 1097,
+		CommitBy: 1060, GatherUntil: 1096, LateKey: hash(9), SubmittedMillis: 1_700_000_000_000,
 	}
 }
 
@@ -46,8 +46,8 @@ func pinSeat() *Seat {
 	return &Seat{
 		Runner: chain.Address(counting(0x20, 20)), Rates: Rates{3, 15, 2_000_000, 100_000, 9}, ExpectedPrice: 19_000_000, Excess: true,
 		ReputationX1e9: 61_250_000_000, Commitment: new(hash(6)), CommittedAt: 1050,
-		Reveal: &Reveal{1080, hash(7), hash(8), chain.OutcomeActorFault, Usage{120, 9, 1500, 256, 1}}, Cost: 18_000_000, Frozen: 5,
-		Bonded: 200_000_000, Silent: true,
+		Reveal: &Reveal{1080, hash(7), hash(8), chain.OutcomeActorFault, Usage{120, 9, 1500, 256, 1}, true}, Cost: 18_000_000, Frozen: 5,
+		Bonded: 44, Silent: true, Mark: Differs, Millis: 1_700_000_050_000,
 	}
 }
 
@@ -76,15 +76,18 @@ func rows() []row {
 	return []row{
 		{"job", pinJob(), []any{
 			counting(0x21, 20), 1000, 1, 3, 1, 5, 3, 2, 100_000_000, 10_000_000, 110_000_000, 120, 1001, 1120,
-			h(1), h(2), h(3), h(4), 7, 1, 1100, 2000, 2, h(5), 1072, 1097,
+			h(1), h(2), h(3), h(4), 7, 1, 1100, 2000, 2, h(5), 1060, 1096, h(9), uint64(1_700_000_000_000),
 		}, recode(DecodeJob)},
 		{"job_fresh", &Job{}, []any{
-			make([]byte, 20), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, zero, zero, zero, zero, 0, 0, 0, 0, 0, zero, 0, 0,
+			make([]byte, 20), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, zero, zero, zero, zero, 0, 0, 0, 0, 0, zero, 0, 0, zero, 0,
 		}, recode(DecodeJob)},
 		{"seat", pinSeat(), []any{
-			counting(0x20, 20), rates, 19_000_000, true, uint64(61_250_000_000), h(6), 1050, []any{1080, h(7), h(8), 2, usage}, 18_000_000, 5, 200_000_000, true,
+			counting(0x20, 20), rates, 19_000_000, true, uint64(61_250_000_000), h(6), 1050,
+			[]any{1080, h(7), h(8), 2, usage, true},
+			18_000_000, 5,
+			44, true, 2, uint64(1_700_000_050_000),
 		}, recode(DecodeSeat)},
-		{"seat_new", &Seat{}, []any{make([]byte, 20), []any{0, 0, 0, 0, 0}, 0, false, 0, nil, 0, nil, 0, 0, 0, false}, recode(DecodeSeat)},
+		{"seat_new", &Seat{}, []any{make([]byte, 20), []any{0, 0, 0, 0, 0}, 0, false, 0, nil, 0, nil, 0, 0, 0, false, 0, 0}, recode(DecodeSeat)},
 	}
 }
 
@@ -152,21 +155,28 @@ func TestRowsRefuse(t *testing.T) {
 	if _, err := DecodeSeat(s.Encode()); !errors.Is(err, ErrRecord) {
 		t.Errorf("a fifth outcome: %v", err)
 	}
+	s = pinSeat()
+	s.Mark = Void + 1
+	if _, err := DecodeSeat(s.Encode()); !errors.Is(err, ErrRecord) {
+		t.Errorf("a fifth mark: %v", err)
+	}
 }
 
 // TestSizes: rows take what a submitter pays for, and buffers are made in one piece.
 func TestSizes(t *testing.T) {
 	j := pinJob()
+	j.SubmittedMillis = math.MaxUint64
 	for _, f := range []*chain.Wei{&j.MaxPrice, &j.Tip, &j.Held} {
 		*f = math.MaxUint64
 	}
 	s := pinSeat()
 	s.Rates = Rates{math.MaxUint64, math.MaxUint64, math.MaxUint64, math.MaxUint64, math.MaxUint64}
-	s.ExpectedPrice, s.Cost, s.Frozen, s.Bonded = math.MaxUint64, math.MaxUint64, math.MaxUint64, math.MaxUint64
+	s.ExpectedPrice, s.Cost, s.Frozen = math.MaxUint64, math.MaxUint64, math.MaxUint64
+	s.Bonded, s.Millis = math.MaxUint64, math.MaxUint64
 	for name, x := range map[string]struct {
 		row         []byte
 		least, most int
-	}{"job": {j.Encode(), 210, 290}, "seat": {s.Encode(), 80, 240}, "new seat": {(&Seat{}).Encode(), 30, 80}} {
+	}{"job": {j.Encode(), 210, 350}, "seat": {s.Encode(), 80, 260}, "new seat": {(&Seat{}).Encode(), 30, 80}} {
 		if len(x.row) < x.least || len(x.row) > x.most {
 			t.Errorf("%s of %d bytes, want %d to %d", name, len(x.row), x.least, x.most)
 		}
@@ -191,7 +201,7 @@ func TestOffersAndResultsFitSeats(t *testing.T) {
 func TestKeys(t *testing.T) {
 	a, b, runner := hash(1), hash(2), chain.Address(counting(9, 20))
 	all := []state.StorageKey{
-		JobKey(a), SpecKey(a), TermsKey(a), EligibleKey(a), SeatKey(a, 0, 1), SeatKey(a, 1, 0), WhoKey(a, runner),
+		JobKey(a), SpecKey(a), LatestKey(runner, chain.JobHTTP), LatestKey(runner, chain.JobLLM), PriceKey(chain.JobHTTP, a), CallsKey(runner), TermsKey(a), EligibleKey(a), SeatKey(a, 0, 1), SeatKey(a, 1, 0), WhoKey(a, runner),
 		BodyKey(a, 0, 1), BodyKey(a, 1, 0), OpenKey(runner, a), OpenKey(runner, b), TouchedKey(a), JobKey(b),
 	}
 	for _, table := range []string{TableFresh, TableLive, TableDue, TableReady} {
