@@ -93,6 +93,7 @@ exec/rent: exec/service
 exec/governance: exec/manifest exec/service
 exec/rehearsal: exec/service
 exec/market/jobs: state
+exec/market/jobs: chain/params state/roles
 exec/market/judge/strictjson:
 exec/market/judge: chain exec/market/judge/strictjson
 exec/market/jobs: state/roles
@@ -105,6 +106,8 @@ exec/market: exec/market/runners
 exec/market: exec/market/jobs
 exec/market/results: exec/market/selection
 exec/actor: crypto/vrf exec/manifest exec/mailbox exec/market/jobs exec/market/jobs/ask exec/pvm exec/rent exec/timers exec/token
+exec/market/results: exec/market/jobs exec/market/judge exec/market/selection exec/pvm/softfloat exec/service crypto/secp256k1
+exec/actor: crypto/vrf exec/manifest exec/mailbox exec/pvm exec/rent exec/timers exec/token
 exec: chain/order exec/actor exec/governance exec/entitlements exec/market exec/rehearsal exec/staking
 exec/parallel: exec
 

@@ -765,6 +765,7 @@ func (x *Job) Fields() []document.Field {
 		{Name: "aggregator_bonus_basis_points", Value: &x.AggregatorBonusBasisPoints},
 		{Name: "max_retries", Value: &x.MaxRetries},
 		{Name: "max_return_bytes", Value: &x.MaxReturnBytes},
+		{Name: "judge_steps_per_block", Value: &x.JudgeStepsPerBlock},
 		{Name: "challenge_window_blocks", Value: &x.ChallengeWindowBlocks},
 		{Name: "challenge_bond", Value: &x.ChallengeBond},
 		{Name: "dispute_runners", Value: &x.DisputeRunners},
@@ -812,6 +813,8 @@ func (x *Job) Member(name string) any {
 		return &x.MaxRetries
 	case "max_return_bytes":
 		return &x.MaxReturnBytes
+	case "judge_steps_per_block":
+		return &x.JudgeStepsPerBlock
 	case "challenge_window_blocks":
 		return &x.ChallengeWindowBlocks
 	case "challenge_bond":

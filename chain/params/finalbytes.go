@@ -77,6 +77,9 @@ const timerLooks = 2
 // exec/market/runners).
 const SilentRunnersMax = 512
 
+// JudgedJobsMax is how many jobs a block judges at most (package exec/market/results).
+const JudgedJobsMax = 1_024
+
 // RentWorkMax is how many actors the rent of a block comes to (package exec/rent).
 const RentWorkMax = 544
 
@@ -85,9 +88,10 @@ const AnnouncedEventBytes = 128
 
 // AnnouncedMax returns how many events the protocol itself announces in a block at
 // most: one of each due timer whenever it looks at it, of each actor whose rent it comes
-// to, of each runner that fell silent, of each entitlement that ends, and of the market.
+// to, of each runner that fell silent, of each job that was judged, of each entitlement that
+// ends, and of what the market does by itself besides.
 func (p *Params) AnnouncedMax() uint64 {
-	return timerLooks*p.Timer.CandidatesPerBlock + RentWorkMax + SilentRunnersMax + maxNamedItems + p.marketAnnouncedMax()
+	return timerLooks*p.Timer.CandidatesPerBlock + RentWorkMax + SilentRunnersMax + JudgedJobsMax + maxNamedItems + p.marketAnnouncedMax()
 }
 
 // marketAnnouncedMax returns how many events the market announces in a block at most: one

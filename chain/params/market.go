@@ -81,6 +81,7 @@ type Job struct {
 	AggregatorBonusBasisPoints  uint64    `json:"aggregator_bonus_basis_points"` // out of the runners' share
 	MaxRetries                  uint64    `json:"max_retries"`
 	MaxReturnBytes              uint64    `json:"max_return_bytes"`
+	JudgeStepsPerBlock          uint64    `json:"judge_steps_per_block"` // that results are judged with; what they leave waits
 	ChallengeWindowBlocks       uint64    `json:"challenge_window_blocks"`
 	ChallengeBond               chain.Wei `json:"challenge_bond"`
 	DisputeRunners              uint64    `json:"dispute_runners"`
@@ -141,6 +142,7 @@ func defaultJobParams() Job {
 		AggregatorBonusBasisPoints:  150,
 		MaxRetries:                  3,
 		MaxReturnBytes:              64 << 10,
+		JudgeStepsPerBlock:          5_000_000,
 		ChallengeWindowBlocks:       900,
 		ChallengeBond:               100 * chain.WeiPerCBY,
 		DisputeRunners:              5,

@@ -37,10 +37,8 @@ func unbuiltParams() []string {
 		"leader_no_repeat",         // another draw
 		"governance.sunset_blocks", // voting by weight of tokens
 		"cip11",                    // presence
-		"job.aggregator_bonus_basis_points", "job.challenge_bond", "job.dispute_runners", "job.overcharge_min_samples",
-		"job.treasury_basis_points", "job.model_deposit", "job.commitment_form", "job.min_fee", // the market: verification
-		"runner.stake_cover_filter", "runner.slash_schema_basis_points", "runner.slash_garbage_basis_points",
-		"runner.slash_wrong_model_basis_points", "runner.slash_non_delivery_basis_points",
+		"job.challenge_bond", "job.dispute_runners", "job.overcharge_min_samples", "job.model_deposit", "job.commitment_form",
+		"runner.stake_cover_filter", "runner.slash_schema_basis_points", "runner.slash_wrong_model_basis_points",
 		"runner.slash_prompt_leak_basis_points", "runner.slash_fault_basis_points", "runner.challenger_share_basis_points",
 	}
 }

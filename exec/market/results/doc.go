@@ -1,11 +1,35 @@
-// Package results is what becomes of the results of jobs. So far it holds how an escrow is
-// divided when a job ends.
+// Package results is the Result Verifier at address 0x03: what becomes of the results of
+// jobs, from a runner's commitment to the last unit of the escrow (CIP-2 §8, §9;
+// resolutions 12.C-12.F).
 //
-// In: what the requester offered, and what those that are paid have cost. Out: amounts
-// whose sum is the escrow, to the base unit.
+// In: instructions of runners that were drawn for a job ([Instructions]); from the passes
+// of a block the jobs with new results ([Book.JudgeTouched]), those whose attempt is over
+// ([Book.AtDeadline]), and those whose window is over ([Book.Settle]). Out: writes on rows
+// of packages jobs and runners, money moved by a [funds.Purse], answers to who asked
+// ([Callback]), events of the protocol. Every error that is no verdict is a fault.
+//
+// # A result's way
+//
+//	result_commit   the commitment, in the runner's seat
+//	result_reveal   the result under body/, what is known of it in the seat, the job under
+//	result_submit   touched/: transactions write the rows of a seat, none of the job's
+//	judge           behind all else of the block: marks of the seats, outcome of the job,
+//	                its answer to the next block; the job closes
+//	deadline        what was promised and not shown is slashed; without an outcome the
+//	                attempt is over
+//	window end      the escrow is divided, what was frozen burns; the job has ended
 //
 // # Invariants
 //
-// Functions of their arguments alone, in integers. Nobody gets more than its share of the
-// price and of the tip, and no unit of an escrow is made or lost.
+//   - 0x02 holds what jobs that have not ended hold, to the base unit: an escrow leaves
+//     once, whole, by [Escrow.Settle].
+//   - What is slashed stays with the balance of 0x01, in its seat, until its job ends
+//     (resolution 12.81; ADR 217).
+//   - A result is paid if it agrees with the outcome and came by the deadline, whoever
+//     showed it and however late in the block order (resolution 11.28).
+//   - Judging is bounded by job.judge_steps_per_block in a block and
+//     [params.JudgedJobsMax] jobs; what it leaves waits under ready/ in order. Rights are
+//     judged by the heights of transactions, never by when a pass finds time.
+//
+// The package is pure.
 package results

@@ -1,0 +1,149 @@
+package results_test
+
+import (
+	"bytes"
+	"encoding/hex"
+	"strings"
+	"testing"
+
+	"github.com/fxamacker/cbor/v2"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	own "github.com/cowboy-foundation/cowboy/chain/cbor"
+	"github.com/cowboy-foundation/cowboy/crypto/keccak"
+	"github.com/cowboy-foundation/cowboy/exec/market/jobs"
+	"github.com/cowboy-foundation/cowboy/exec/market/results"
+)
+
+// alone runs a job of one runner whose result is data, and returns its answer.
+func alone(t *testing.T, change func(*chain.JobSpec, *chain.JobTerms), result []byte) *results.Callback {
+	t.Helper()
+	w, id, r := newWorld(t), chain.Hash{0x0c}, newRunner(t, 1)
+	w.height = 3
+	w.stakes(r, 1_000_000)
+	spec, terms := asks(1, 1, 10_000, 0)
+	terms.ResultSchema.MaxReturnBytes = chain.MaxReturnBytes
+	change(spec, terms)
+	w.assign(id, spec, terms, w.seatsOf(r))
+	w.block(func() { w.must(w.reveal(id, r, result)) })
+	if len(w.callbacks) != 1 {
+		t.Fatalf("%d answers, %+v", len(w.callbacks), w.job(id))
+	}
+	if c, err := jobs.ReadCalls(w.o, w.callbacks[0].To); err != nil || c != (jobs.Calls{Sent: 1}) {
+		t.Errorf("%+v calls: %v", c, err)
+	}
+	w.until(70)
+	if len(w.callbacks) != 1 || w.job(id).Phase != jobs.Ended {
+		t.Errorf("%d answers in the end, %+v", len(w.callbacks), w.job(id))
+	}
+	return w.callbacks[0]
+}
+
+// fields decodes an answer with another decoder.
+func fields(t *testing.T, payload []byte) map[string]any {
+	t.Helper()
+	if err := own.Scan(payload, own.DefaultLimits()); err != nil {
+		t.Fatalf("an answer that is not canonical: %v\n%x", err, payload)
+	}
+	mode, err := cbor.DecOptions{DefaultMapType: nil}.DecMode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var m map[string]any
+	if err := mode.Unmarshal(payload, &m); err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// TestAnswers: resolution 12.55, by data_format.
+func TestAnswers(t *testing.T) {
+	as := func(f chain.DataFormat) func(*chain.JobSpec, *chain.JobTerms) {
+		return func(_ *chain.JobSpec, terms *chain.JobTerms) { terms.ResultSchema.DataFormat = f }
+	}
+	for _, c := range []struct {
+		format chain.DataFormat
+		data   string
+		want   string // encoding of the output
+	}{
+		{chain.FormatText, "hi", "626869"},
+		{chain.FormatBytes, "\x00\xff", "4200ff"},
+		{chain.FormatJSON, `{"bb": [1, -2, null, true, false], "a": "x"}`, "a2" + "6161" + "6178" + "626262" + "8501" + "21f6f5f4"},
+		{chain.FormatJSON, `[1.0, 10e-1, 1.5, 18446744073709551615, -9223372036854775808]`, "850101fb3ff80000000000001bffffffffffffffff3b7fffffffffffffff"},
+		{chain.FormatJSON, `[18446744073709551616, 0.1, -2.5e3, -0.0, 1e-400]`, "85fb43f0000000000000fb3fb999999999999a3909c300fb0000000000000000"},
+	} {
+		a := alone(t, as(c.format), resultOf(0, c.data))
+		want, err := hex.DecodeString(c.want)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{"output", "result"} {
+			at := bytes.Index(a.Payload, own.AppendText(nil, name))
+			if at < 0 || !bytes.HasPrefix(a.Payload[at+1+len(name):], want) {
+				t.Errorf("%s as %s: want %x in %x", c.data, c.format, want, a.Payload)
+			}
+		}
+		m := fields(t, a.Payload)
+		if m["status"] != "done" || m["outcome"] != "ok" || m["error"] != nil || m["correlation_id"] != "c-1" || m["context"] != nil {
+			t.Errorf("answer %v", m)
+		}
+		if id, runners := m["job_id"].([]byte), m["runners"].([]any); len(id) != 32 || len(runners) != 1 {
+			t.Errorf("answer %v", m)
+		}
+	}
+}
+
+// TestAnswersThatDoNotFit: what is too long for a message, nests too deep, or has a number
+// beyond binary64, is named by its hash and length.
+func TestAnswersThatDoNotFit(t *testing.T) {
+	long := strings.Repeat("x", 33_000)
+	deep := strings.Repeat("[", 40) + strings.Repeat("]", 40)
+	for _, c := range []struct {
+		format chain.DataFormat
+		data   string
+	}{{chain.FormatText, long}, {chain.FormatJSON, deep}, {chain.FormatJSON, "-1e309"}} {
+		a := alone(t, func(_ *chain.JobSpec, terms *chain.JobTerms) {
+			terms.ResultSchema.DataFormat, terms.JudgeSteps = c.format, 100_000
+		}, resultOf(0, c.data))
+		m := fields(t, a.Payload)
+		out, ok := m["output"].(map[any]any)
+		hash := keccak.Sum256([]byte(c.data))
+		if got, _ := out["hash"].([]byte); !ok || !bytes.Equal(got, hash[:]) || out["bytes"] != uint64(len(c.data)) || len(a.Payload) > results.AnswerBytes {
+			t.Errorf("%.10s: %v in %d bytes", c.data, out, len(a.Payload))
+		}
+	}
+}
+
+// TestAnswerers: the verifier answers only to who asked itself (resolution 12.53).
+func TestAnswerers(t *testing.T) {
+	own := chain.Address{submitter}
+	a := alone(t, func(spec *chain.JobSpec, _ *chain.JobTerms) { spec.Callback.Actor = own }, resultOf(0, "x"))
+	if a.From != chain.AddrResultVerifier || a.To != own || a.Origin != own || a.Handler != "answered" || a.Cycles != 90_000 {
+		t.Errorf("to who asked: %+v", a)
+	}
+	a = alone(t, func(*chain.JobSpec, *chain.JobTerms) {}, resultOf(0, "x"))
+	if a.From != own || a.To == own || a.Origin != own {
+		t.Errorf("to another: %+v", a)
+	}
+}
+
+// TestAnswersOfFailures: an outcome that is a failure has its name as the error, and the
+// context comes back as the value that it is, or as bytes.
+func TestAnswersOfFailures(t *testing.T) {
+	for _, c := range []struct {
+		context []byte
+		want    any
+	}{{[]byte{0x82, 1, 2}, []any{uint64(1), uint64(2)}}, {[]byte{0xff, 1}, []byte{0xff, 1}}} {
+		a := alone(t, func(spec *chain.JobSpec, _ *chain.JobTerms) { spec.Callback.Context = c.context },
+			resultOf(0, "", fails(chain.OutcomeExternalFault, 1, 2)))
+		m := fields(t, a.Payload)
+		if m["status"] != "failed" || m["error"] != "external_fault" || m["outcome"] != "external_fault" || m["output"] != nil {
+			t.Errorf("answer %v", m)
+		}
+		got, _ := cbor.Marshal(m["context"])
+		want, _ := cbor.Marshal(c.want)
+		if !bytes.Equal(got, want) {
+			t.Errorf("context %v, want %v", m["context"], c.want)
+		}
+	}
+}

@@ -1,0 +1,237 @@
+package results_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/cbor"
+	"github.com/cowboy-foundation/cowboy/exec/market/jobs"
+	"github.com/cowboy-foundation/cowboy/exec/market/judge"
+	"github.com/cowboy-foundation/cowboy/exec/market/results"
+	"github.com/cowboy-foundation/cowboy/state"
+)
+
+// TestPaidByHand: three of five agree, two of them through the aggregator; one disagrees, one
+// comes behind the verdict and one withholds (resolutions 6.3-6.5, 11.28, 12.13, 12.81).
+func TestPaidByHand(t *testing.T) {
+	w, id, all := committee(t)
+	good, bad := resultOf(0, "42"), resultOf(0, "43")
+	w.block(func() {
+		for n, r := range all {
+			result := good
+			if n == 1 {
+				result = bad
+			}
+			w.must(w.commit(id, r, result))
+		}
+	})
+	w.block(func() {
+		w.must(w.do(all[0], &chain.ResultSubmit{JobID: id, Reveals: []chain.Reveal{
+			shown(id, all[0], good), shown(id, all[1], bad), shown(id, all[2], good), shown(id, all[3], good),
+		}}))
+	})
+	j := w.job(id)
+	if j.Phase != jobs.Closing || j.Outcome != jobs.OK || j.VerdictAt != 5 || j.WindowEnd != 25 || j.CanonicalSeat != 0 {
+		t.Fatalf("verdict %+v", j)
+	}
+	latest, err := w.o.Storage(chain.AddrJobDispatcher, jobs.LatestKey(chain.Address{submitter}, chain.JobHTTP))
+	if err != nil || len(latest) != 28 || chain.Address(latest) != all[0].addr || latest[27] != 5 {
+		t.Errorf("who succeeded last: %x, %v", latest, err)
+	}
+	w.until(42) // one could still come by then
+	if w.job(id).Phase != jobs.Closing || w.balance(all[0].addr) != 0 {
+		t.Error("paid before the shares are fixed")
+	}
+	w.books(id)
+	w.block(func() {})
+	w.books(id)
+	// 1,000 for a request and 300 for a second: 13 to the Treasury and 19 to who gathered,
+	// of each of three. Of a tip of 7 each gets 2, and the first 1 more.
+	for n, want := range []chain.Wei{1_300 - 13 - 19 + 2 + 1 + 3*19, 0, 1_300 - 13 - 19 + 2, 1_300 - 13 - 19 + 2, 0} {
+		if got := w.balance(all[n].addr); got != want {
+			t.Errorf("runner %d has %d, want %d", n, got, want)
+		}
+	}
+	if got := w.balance(chain.AddrTreasury); got != 39 {
+		t.Errorf("the Treasury has %d", got)
+	}
+	if got := w.balance(chain.Address{submitter}); got != 50_000-3_900 {
+		t.Errorf("the submitter has %d", got)
+	}
+	if w.registry.burned != 200_000 || w.registry.stake[all[4].addr] != 800_000 {
+		t.Errorf("burned %d, left %d", w.registry.burned, w.registry.stake[all[4].addr])
+	}
+	if w.registry.said[all[0].addr]["gathered"] != 1 || w.registry.said[all[1].addr]["disagreed"] != 1 {
+		t.Errorf("said %v, %v", w.registry.said[all[0].addr], w.registry.said[all[1].addr])
+	}
+	p, err := jobs.ReadPrices(w.o, chain.JobHTTP, chain.Hash{})
+	if want := (jobs.Prices{Count: 3, Sum: [2]uint64{0, 3_900}, Squares: [4]uint64{0, 0, 0, 3 * 1_300 * 1_300}}); err != nil || p != want {
+		t.Errorf("prices %+v, %v", p, err)
+	}
+	var names []string
+	for _, e := range w.events {
+		if names = append(names, e.Name); len(e.Name)+len(e.Data) > 128 {
+			t.Errorf("%s has %d bytes", e.Name, len(e.Name)+len(e.Data))
+		}
+	}
+	if want := []string{results.EventVerdict, results.EventSettled}; !slices.Equal(names, want) {
+		t.Errorf("events %v, want %v", names, want)
+	}
+}
+
+// TestBonds: what a runner has promised for a job comes back when that is settled.
+func TestBonds(t *testing.T) { // resolution 12.8
+	w, id, r := newWorld(t), chain.Hash{1}, newRunner(t, 0)
+	w.height = 3
+	w.stakes(r, 1_000_000)
+	spec, terms := asks(1, 1, 10_000, 0)
+	spec.Verification.Mode = chain.VerifyEconomicBond
+	seats := w.seatsOf(r)
+	seats[0].Bonded, w.registry.bonded[r.addr] = 20_000, 20_000
+	w.assign(id, spec, terms, seats)
+	w.block(func() { w.must(w.reveal(id, r, resultOf(0, "42"))) })
+	if w.registry.bonded[r.addr] != 20_000 {
+		t.Error("a bond that came back with the result")
+	}
+	w.until(25)
+	if w.registry.bonded[r.addr] != 0 || w.job(id).Phase != jobs.Ended {
+		t.Errorf("%d bonded, %+v", w.registry.bonded[r.addr], w.job(id))
+	}
+}
+
+// TestObjectiveFaults: an output that fails what the job declares is slashed by 10 %, once.
+func TestObjectiveFaults(t *testing.T) { // resolutions 12.44, 12.81
+	w, id, r := newWorld(t), chain.Hash{1}, newRunner(t, 0)
+	w.height = 3
+	w.stakes(r, 1_000_000)
+	spec, terms := asks(1, 1, 10_000, 9)
+	spec.Verification.Mode = chain.VerifyEconomicBond
+	terms.ObjectiveChecks = []chain.ObjectiveCheck{&chain.MinLengthObjective{Bytes: 3}}
+	w.assign(id, spec, terms, w.seatsOf(r))
+	w.block(func() { w.must(w.reveal(id, r, resultOf(0, "42"))) })
+	if s := w.seats(id)[0]; s.Frozen != 100_000 || w.job(id).Outcome != jobs.NoAgreement || w.registry.said[r.addr]["disagreed"] != 1 {
+		t.Errorf("seat %+v of %+v", s, w.job(id))
+	}
+	w.books(id)
+	w.until(25)
+	if w.books(id); w.registry.burned != 100_000 || w.balance(chain.Address{submitter}) != 10_009 {
+		t.Errorf("burned %d, back %d", w.registry.burned, w.balance(chain.Address{submitter}))
+	}
+}
+
+// TestJudgingIsBounded: what a block has no steps for waits in order, and comes to the same.
+func TestJudgingIsBounded(t *testing.T) {
+	w := newWorld(t)
+	w.height, w.params.Job.JudgeStepsPerBlock = 3, 2_500 // two jobs of 1,000 steps
+	var ids []chain.Hash
+	var all []*runner
+	for n := range 7 {
+		r := newRunner(t, n)
+		w.stakes(r, 1_000_000)
+		spec, terms := asks(1, 1, 10_000, 0)
+		ids, all = append(ids, chain.Hash{byte(n + 1)}), append(all, r)
+		w.assign(ids[n], spec, terms, w.seatsOf(r))
+	}
+	w.block(func() {
+		for n, r := range all {
+			w.must(w.reveal(ids[n], r, resultOf(0, "42")))
+		}
+	})
+	for done := 2; done < 9; done += 2 {
+		for n, id := range ids {
+			if got, want := w.job(id).Outcome == jobs.OK, n < done; got != want {
+				t.Errorf("height %d: job %d has a verdict: %v", w.height, n, got)
+			}
+		}
+		w.block(func() {})
+	}
+	for _, table := range []string{jobs.TableReady, jobs.TableTouched} {
+		rows, err := w.o.Scan(chain.AddrJobDispatcher, state.Span{Prefix: jobs.TablePrefix(table), Entries: 1, Bytes: 1})
+		if err != nil || len(rows) > 0 {
+			t.Errorf("%s: %d rows are left, %v", table, len(rows), err)
+		}
+	}
+	w.params.Job.JudgeStepsPerBlock = 1 // less than any job: one a block
+	w.until(60)
+	w.books(ids...)
+}
+
+// TestRightsGoByHeights: a result that came in time is judged and paid though the block that
+// judges it lies behind the deadline.
+func TestRightsGoByHeights(t *testing.T) {
+	w := newWorld(t)
+	w.height, w.params.Job.JudgeStepsPerBlock = 3, 1
+	var ids []chain.Hash
+	for n := range 6 {
+		r := newRunner(t, n)
+		w.stakes(r, 1_000_000)
+		spec, terms := asks(1, 1, 10_000, 0)
+		ids = append(ids, chain.Hash{byte(n + 1)})
+		w.assign(ids[n], spec, terms, w.seatsOf(r))
+	}
+	w.until(41)
+	w.block(func() { // 42, the last height
+		for n, id := range ids {
+			w.must(w.reveal(id, newRunner(t, n), resultOf(0, "42")))
+		}
+	})
+	w.until(90)
+	for n, id := range ids {
+		if j := w.job(id); j.Outcome != jobs.OK || j.Phase != jobs.Ended || w.balance(newRunner(t, n).addr) == 0 {
+			t.Errorf("job %d: %+v", n, j)
+		}
+	}
+	w.books(ids...)
+}
+
+// TestVerifiers: an actor that a job names decides, once there is room for it.
+func TestVerifiers(t *testing.T) {
+	yes := func(output string) []byte {
+		b := cbor.AppendBool(cbor.AppendText(cbor.AppendMap(nil, 2), "valid"), true)
+		return cbor.AppendText(cbor.AppendText(b, "canonical_output"), output)
+	}
+	for _, c := range []struct {
+		what    string
+		answer  []byte
+		err     error
+		outcome jobs.Outcome
+	}{
+		{"yes", cbor.AppendBool(cbor.AppendText(cbor.AppendMap(nil, 1), "valid"), true), nil, jobs.OK},
+		{"yes, with another output", yes("forty-two"), nil, jobs.OK},
+		{"no", cbor.AppendBool(cbor.AppendText(cbor.AppendMap(nil, 1), "valid"), false), nil, jobs.NoAgreement},
+		{"no map", []byte{0xf5}, nil, jobs.NoAgreement},
+		{"a failure", nil, errors.New("it failed"), jobs.NoAgreement},
+	} {
+		w, id, r := newWorld(t), chain.Hash{1}, newRunner(t, 0)
+		w.height = 3
+		w.stakes(r, 1_000_000)
+		spec, terms := asks(1, 1, 10_000, 0)
+		spec.Verification.Mode = chain.VerifyEconomicBond
+		spec.Verification.Checks = []chain.VerifierCheck{&chain.CustomCheck{Actor: fmt.Sprintf("%040x", 0xfe), Method: "check"}}
+		terms.VerifierCycles = 5_000
+		w.assign(id, spec, terms, w.seatsOf(r))
+		asked, full := 0, true
+		w.ask = func(q *results.Inquiry) ([]byte, error) {
+			if asked++; full {
+				return nil, judge.ErrNoRoom
+			}
+			m := fields(t, q.Payload)
+			if q.Cycles != 5_000 || q.Handler != "check" || q.Actor != (chain.Address{19: 0xfe}) || len(m["outputs"].([]any)) != 1 {
+				t.Errorf("%s: asked %+v, %v", c.what, q, m)
+			}
+			return c.answer, c.err
+		}
+		w.block(func() { w.must(w.reveal(id, r, resultOf(0, "42"))) })
+		if w.block(func() {}); asked != 2 || w.job(id).Phase != jobs.Assigned {
+			t.Errorf("%s: asked %d times while there was no room: %+v", c.what, asked, w.job(id))
+		}
+		full = false
+		w.block(func() {})
+		if got := w.job(id).Outcome; got != c.outcome || asked != 3 {
+			t.Errorf("%s: outcome %d, want %d", c.what, got, c.outcome)
+		}
+	}
+}
