@@ -30,7 +30,6 @@ type Call struct {
 	Height    chain.Height
 	ChainID   uint64
 	Millis    uint64          // the block's timestamp
-	ID        chain.Hash      // of the run: the hash of the transaction, for an instruction
 	Signers   []chain.Address // of the results that an instruction brings; nil where nobody has recovered them (chain.VerifiedTx)
 	TimerBase chain.FeePair   // base fees of the timer lane
 	Round     *Round
