@@ -97,6 +97,8 @@ exec/market/jobs: chain/params state/roles
 exec/market/judge/strictjson:
 exec/market/judge: chain exec/market/judge/strictjson
 exec/market/jobs: state/roles
+exec/market/judge/strictjson:
+exec/market/judge: chain exec/market/judge/strictjson
 exec/staking: chain/attest exec/service
 exec/market/selection: exec/manifest
 exec/market/runners: crypto/secp256k1 exec/market/selection exec/service state/roles
@@ -107,8 +109,9 @@ exec/market: exec/market/jobs
 exec/market/results: exec/market/selection
 exec/actor: crypto/vrf exec/manifest exec/mailbox exec/market/jobs exec/market/jobs/ask exec/pvm exec/rent exec/timers exec/token
 exec/market/results: exec/market/jobs exec/market/judge exec/market/selection exec/pvm/softfloat exec/service crypto/secp256k1
+exec/market/results: exec/market/jobs exec/market/judge exec/pvm/softfloat
 exec/actor: crypto/vrf exec/manifest exec/mailbox exec/pvm exec/rent exec/timers exec/token
-exec: chain/order exec/actor exec/governance exec/entitlements exec/market exec/rehearsal exec/staking
+exec: chain/order exec/actor exec/governance exec/entitlements exec/market exec/market/results exec/rehearsal exec/staking
 exec/parallel: exec
 
 # The pool.

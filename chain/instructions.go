@@ -151,9 +151,9 @@ var systemInstructions = []InstructionSpec{
 	system(AddrJobDispatcher, OpJobCancel, "job_cancel").runs().args(Arg{"job_id", ArgHash, false}).note("by the submitter, while no runner is assigned"),
 
 	// Result Verifier (CIP-2 §8; resolutions 11.1, 11.29).
-	system(AddrResultVerifier, OpResultCommit, "result_commit").in(LaneRunner, SenderAssignedRunner).args(Arg{"job_id", ArgHash, false}, Arg{"commitment", ArgHash, false}),
-	system(AddrResultVerifier, OpResultReveal, "result_reveal").in(LaneRunner, SenderAssignedRunner).args(Arg{"job_id", ArgHash, false}, Arg{"result", ArgBytes, false}, Arg{"runner_sig", ArgBytes, false}).note("RunnerResultV1 and 65 bytes"),
-	system(AddrResultVerifier, OpResultSubmit, "result_submit").in(LaneRunner, SenderAssignedRunner).args(Arg{"job_id", ArgHash, false}, Arg{"reveals", ArgList, false}).note("[runner, result, runner_sig] of several runners, as the aggregator has them"),
+	system(AddrResultVerifier, OpResultCommit, "result_commit").runs().in(LaneRunner, SenderAssignedRunner).args(Arg{"job_id", ArgHash, false}, Arg{"commitment", ArgHash, false}),
+	system(AddrResultVerifier, OpResultReveal, "result_reveal").runs().in(LaneRunner, SenderAssignedRunner).args(Arg{"job_id", ArgHash, false}, Arg{"result", ArgBytes, false}, Arg{"runner_sig", ArgBytes, false}).note("RunnerResultV1 and 65 bytes"),
+	system(AddrResultVerifier, OpResultSubmit, "result_submit").runs().in(LaneRunner, SenderAssignedRunner).args(Arg{"job_id", ArgHash, false}, Arg{"reveals", ArgList, false}).note("[runner, result, runner_sig] of several runners, as the aggregator has them"),
 	system(AddrResultVerifier, OpChallenge, "challenge").args(Arg{"job_id", ArgHash, false}, Arg{"kind", ArgUint, false}, Arg{"evidence", ArgBytes, false}).note("the value is the bond"),
 
 	// Secrets Manager (resolutions 11.10, 12.61).

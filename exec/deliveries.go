@@ -1,6 +1,8 @@
 package exec
 
 import (
+	"errors"
+
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/fees"
 	"github.com/cowboy-foundation/cowboy/exec/actor"
@@ -189,7 +191,7 @@ func (b *block) takeUp(origin chain.Address, most uint64) (n uint64, took, full 
 		}
 		took = true
 		if ended {
-			if err := b.book(id, &out); err != nil {
+			if err := errors.Join(b.book(id, &out), b.countAnswer(it, &out)); err != nil {
 				return n, took, false, err
 			}
 			n++
@@ -254,7 +256,7 @@ func (b *block) deliverNext(to chain.Address) (at chain.Height, senders uint64, 
 	if err != nil {
 		return 0, 0, false, fault("deliver a message", err)
 	}
-	return 0, 0, false, b.book(id, &out)
+	return 0, 0, false, errors.Join(b.book(id, &out), b.countAnswer(it, &out))
 }
 
 // book writes the receipt of a delivery and takes its space. It costs no fee and moves

@@ -110,7 +110,7 @@ func TestFaultSites(t *testing.T) {
 	found := map[site]int{}
 	for _, folder := range []string{
 		"exec", "exec/actor", "exec/manifest", "exec/funds", "exec/governance", "exec/mailbox", "exec/parallel", "exec/entitlements",
-		"exec/market", "exec/market/jobs", "exec/market/runners", "exec/pvm", "exec/rehearsal", "exec/rent", "exec/staking", "exec/timers", "exec/token", "state/rent",
+		"exec/market", "exec/market/jobs", "exec/market/results", "exec/market/runners", "exec/pvm", "exec/rehearsal", "exec/rent", "exec/staking", "exec/timers", "exec/token", "state/rent",
 	} {
 		maps.Copy(found, sitesOf(t, folder))
 	}
@@ -172,7 +172,8 @@ var faultSites = []struct{ reason, sites string }{
 			exec/mailbox: DecodeItem ErrRecord, readCount ErrRecord, readPair ErrRecord, readSpan ErrRecord
 			exec/entitlements: Holder ErrRecord, ReadGrant ErrRecord, ReadRole ErrRecord, assigned ErrRecord, counts ErrRecord
 			exec/entitlements: idsAt ErrRecord, leave ErrRecord, room ErrRecord
-			exec/market/jobs: ReadWho ErrRecord, whole ErrRecord
+			exec/market/jobs: ReadWho ErrRecord, whole ErrRecord, ReadCalls ErrRecord, ReadPrices ErrRecord
+			exec/market/results: judgeNew ErrRecord, judgeReady ErrRecord, readPapers ErrRecord*2
 			exec/market/runners: readCount ErrRecord, ReadConfig ErrRecord, DecodeOffer ErrRecord*5, Seen ErrRecord, decode ErrRecord*4, lastHeard ErrRecord, open ErrRecord
 			exec/rehearsal: readRehearsal ErrRecord
 			exec/rent: StakeOf ErrRecord, item ErrRecord, read ErrRecord
@@ -191,6 +192,7 @@ var faultSites = []struct{ reason, sites string }{
 			exec/market/runners: AddressAt ErrRecord, silence ErrRecord*2, set ErrRecord, entries ErrRecord, Forget ErrRecord, WeighedAt ErrRecord
 			exec/market/runners: seated ErrRecord, Unseated ErrRecord, Release ErrRecord
 			exec/market/jobs: Candidates ErrRecord, snapshotOf ErrRecord, job ErrRecord, asked ErrRecord, await ErrRecord, drop ErrRecord
+			exec/market/results: body ErrRecord, papers ErrRecord, seat ErrRecord, show ErrRecord, settle ErrRecord
 			exec/market/jobs: at ErrRecord, firstLive ErrRecord, Due ErrRecord, happen ErrRecord, Retry ErrRecord
 			exec/rent: pending ErrRecord
 			exec/staking: ReadConviction ErrNoConviction
@@ -220,7 +222,7 @@ var faultSites = []struct{ reason, sites string }{
 			exec: begin Fault, credit Fault, deliverWaiting Fault*2, deploy Fault, deploy fault, fault Fault, finish Fault*3
 			exec: StateMeter Fault, founding Fault
 			exec: fireTimers fault*4
-			exec: judge Fault, IsRunner Fault, Target Fault, keepMarket Fault, message Fault, message fault, deliverNext fault*5
+			exec: judge Fault, IsRunner Fault, IsAssigned Fault, askVerifier Fault*2, countAnswer fault, Target Fault, keepMarket Fault, message Fault, message fault, deliverNext fault*5
 			exec: instruct fault, lend Fault, selectTimers Fault, selectTimers fault
 			exec: takeUp fault*2, transfer Fault, transfer fault, dealTurn fault*3, write Fault
 			exec/actor: Growth Errorf, deliverItem Errorf
@@ -261,11 +263,6 @@ var faultSites = []struct{ reason, sites string }{
 	{
 		"settings are written by this package alone, by the writer of the form that it reads, and put in force without judging them again; one that a newer build voted ends a start by its name (ADR 87)", `
 			exec/governance: readSettings ErrRecord*3
-		`,
-	},
-	{
-		"no job comes to its settlement while nothing takes results", `
-			exec: Settle ErrRecord
 		`,
 	},
 	{

@@ -9,15 +9,17 @@ import (
 	"github.com/cowboy-foundation/cowboy/exec/manifest"
 	"github.com/cowboy-foundation/cowboy/exec/market"
 	"github.com/cowboy-foundation/cowboy/exec/market/jobs"
+	"github.com/cowboy-foundation/cowboy/exec/market/results"
 	"github.com/cowboy-foundation/cowboy/exec/market/runners"
 )
 
-// dispatch is what the market does by itself in this block.
-func (b *block) dispatch() *jobs.Dispatch {
+// dispatch is what the market does by itself in this block, and what becomes of results.
+func (b *block) dispatch() (*jobs.Dispatch, *results.Book) {
+	registry := &runners.Book{State: b.state, Params: b.in.Params, Height: b.in.Height}
+	verifier := b.verifier(registry)
 	d := &jobs.Dispatch{
-		Book:       jobs.Book{State: b.state, Params: b.in.Params, Height: b.in.Height},
-		Runners:    &runners.Book{State: b.state, Params: b.in.Params, Height: b.in.Height},
-		Requesters: requesters{b}, Results: noResults{}, Seed: b.in.ParentHash, Memo: b.in.Market,
+		Book:    jobs.Book{State: b.state, Params: b.in.Params, Height: b.in.Height},
+		Runners: registry, Requesters: requesters{b}, Results: verifier, Seed: b.in.ParentHash, Memo: b.in.Market,
 	}
 	if b.in.Params.Job.SelectionSeed == params.SelectionSeedBeacon {
 		d.Seed = b.in.ParentBeacon
@@ -25,21 +27,21 @@ func (b *block) dispatch() *jobs.Dispatch {
 	if d.Memo == nil {
 		d.Memo = jobs.NewMemo()
 	}
-	return d
+	return d, verifier
 }
 
 // beginMarket does what the market does before the transactions.
 func (b *block) beginMarket() error {
-	d := b.dispatch()
+	d, v := b.dispatch()
 	events, err := market.Begin(d)
-	return b.keepMarket(d, events, "begin the market of the block", err)
+	return b.keepMarket(d, append(events, v.Events...), "begin the market of the block", err)
 }
 
 // endMarket does what the market does behind all that changes a runner.
 func (b *block) endMarket() error {
-	d := b.dispatch()
-	events, err := market.End(d, nil)
-	return b.keepMarket(d, events, "close the market of the block", err)
+	d, v := b.dispatch()
+	events, err := market.End(d, v)
+	return b.keepMarket(d, append(events, v.Events...), "close the market of the block", err)
 }
 
 // keepMarket books what a part of the market has done.
@@ -81,16 +83,3 @@ func (r requesters) JoinedPool(pool string, runner chain.Address) (bool, error) 
 	return book.Check(runner, entitlements.Scope{Kind: entitlements.ScopePool, Name: pool},
 		entitlements.Action{Kind: entitlements.ActionRunnerJoinPool, Name: pool})
 }
-
-// noResults is a chain on which no instruction brings a result yet: every attempt ends
-// without one.
-type noResults struct{}
-
-// AtDeadline implements [jobs.Results].
-func (noResults) AtDeadline(chain.Hash) (bool, error) { return true, nil }
-
-// Settle implements [jobs.Results].
-func (noResults) Settle(chain.Hash) error { return jobs.ErrRecord }
-
-// Failed implements [jobs.Results].
-func (noResults) Failed(chain.Hash, *jobs.Job) error { return nil }

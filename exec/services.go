@@ -6,6 +6,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/exec/entitlements"
 	"github.com/cowboy-foundation/cowboy/exec/governance"
 	"github.com/cowboy-foundation/cowboy/exec/market/jobs"
+	"github.com/cowboy-foundation/cowboy/exec/market/results"
 	"github.com/cowboy-foundation/cowboy/exec/market/runners"
 	"github.com/cowboy-foundation/cowboy/exec/rehearsal"
 	"github.com/cowboy-foundation/cowboy/exec/rent"
@@ -25,6 +26,7 @@ var services = []service.Table{
 	rehearsal.Instructions(),
 	runners.Instructions(),
 	jobs.Instructions(jobRules()),
+	results.Instructions(registryOf),
 	rent.Instructions(),
 	staking.Instructions(),
 	token.Instructions(),

@@ -29,8 +29,12 @@ type edge struct {
 	want  uint16
 }
 
-// codeInvalid stands for a payload that no block takes.
-const codeInvalid = math.MaxUint16 - 1
+// codeInvalid stands for a payload that no block takes, codeStranger for a sender who has
+// no part in what it names.
+const (
+	codeInvalid  = math.MaxUint16 - 1
+	codeStranger = math.MaxUint16 - 2
+)
 
 // instances has one payload for every row, by name.
 func (w *world) instances() map[string]instance {
@@ -60,6 +64,9 @@ func (w *world) instances() map[string]instance {
 
 		"job_submit": {jobArgs(func(*chain.JobSpec, *chain.JobTerms) {}), bad, ok}, // its price is 1
 		"job_cancel": {[][]byte{tok}, missing, bad},
+		"result_commit": {[][]byte{bytesOf(w.job[:]), bytesOf(w.job[:])}, ok, bad},
+		"result_reveal": {[][]byte{bytesOf(w.job[:]), bytesOf(aResult()), bytesOf(make([]byte, 65))}, chain.CodeBadProof, bad},
+		"result_submit": {[][]byte{bytesOf(w.job[:]), shows(alice)}, chain.CodeBadProof, bad},
 
 		"entitlement_grant":       {[][]byte{bb, bytesOf(nil), bytesOf(nil), bytesOf(nil)}, anyCode, anyCode},
 		"entitlement_revoke":      {[][]byte{tok}, anyCode, anyCode},
@@ -125,6 +132,16 @@ func webJob(bytes int) *chain.HTTPJob {
 // runnerCan are the capabilities of a runner in their one form.
 func runnerCan() []byte {
 	return (&chain.Capabilities{JobTypes: []chain.JobKind{chain.JobHTTP}, HTTPDomains: []string{"*"}, MaxConcurrentJobs: 1}).Encode()
+}
+
+// aResult is what a runner says of a job, in its one form.
+func aResult() []byte {
+	return (&chain.RunnerResult{Version: chain.RunnerResultVersion, Data: []byte("42"), Usage: chain.RunnerUsage{WallMillis: 1}}).Encode()
+}
+
+// shows is a list of one result, under nobody's signature.
+func shows(of chain.Address) []byte {
+	return join(cbor.AppendArray(nil, 1), cbor.AppendArray(nil, 3), bytesOf(of[:]), bytesOf(aResult()), bytesOf(make([]byte, 65)))
 }
 
 // unsigned is an attestation in its one form under no signature.

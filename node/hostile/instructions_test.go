@@ -65,6 +65,10 @@ func (w *world) expect(t *testing.T, name string, tx *chain.VerifiedTx, want uin
 		if !errors.Is(got.refused, chain.ErrPayload) {
 			t.Errorf("%s: %v, want a payload that no block takes", name, got)
 		}
+	case want == codeStranger:
+		if !errors.Is(got.refused, fees.ErrRole) {
+			t.Errorf("%s: %v, want a sender without the role", name, got)
+		}
 	case got.refused != nil:
 		t.Errorf("%s: %v", name, got)
 	case want != anyCode && got.receipt.Code != want:
@@ -185,6 +189,9 @@ func TestArguments(t *testing.T) {
 				want := uint16(codeInvalid)
 				if it.fits(arg) {
 					want = anyCode
+				}
+				if want == anyCode && row.Sender == chain.SenderAssignedRunner && arg.Name == "job_id" {
+					want = codeStranger // of a job that nobody has
 				}
 				tx := w.roomy(w.send(alice, row, 0, rowPayload(row, args)))
 				if want == anyCode && int(tx.Tx.CellsLimit) < len(tx.Tx.Payload) {

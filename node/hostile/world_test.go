@@ -13,10 +13,12 @@ import (
 	"github.com/cowboy-foundation/cowboy/exec"
 	"github.com/cowboy-foundation/cowboy/exec/actor"
 	"github.com/cowboy-foundation/cowboy/exec/manifest"
+	"github.com/cowboy-foundation/cowboy/exec/market/jobs"
 	"github.com/cowboy-foundation/cowboy/exec/parallel"
 	"github.com/cowboy-foundation/cowboy/exec/pvm"
 	"github.com/cowboy-foundation/cowboy/exec/token"
 	"github.com/cowboy-foundation/cowboy/lanes"
+	"github.com/cowboy-foundation/cowboy/state"
 	"github.com/cowboy-foundation/cowboy/state/store"
 )
 
@@ -61,6 +63,7 @@ type world struct {
 	target   chain.Address // actor of alice
 	token    token.ID      // of alice
 	timer    chain.Hash    // of the actor
+	job      chain.Hash    // of bob's, for alice to do
 	proposal chain.Hash    // by mallory's friend bob, approved by nobody else
 }
 
@@ -98,6 +101,7 @@ func newWorldUnder(t testing.TB, change func(*params.Params)) *world {
 	})
 	d, err := exec.GenesisDelta(w.genesis)
 	if err == nil {
+		w.furnishJob(d)
 		err = s.Init(store.GenesisRecord{Hash: chain.Hash{1}, Delta: d})
 	}
 	if err != nil {
@@ -151,6 +155,30 @@ func testGenesis(t testing.TB) *genesis.Genesis {
 		t.Fatal(err)
 	}
 	return g
+}
+
+// furnishJob writes a job for which alice was drawn alone, long before her registration. It
+// was never handed to her (of/), so nothing of the registry changes when she is done.
+func (w *world) furnishJob(d *state.Delta) {
+	w.job = chain.Hash{0: 0x0b}
+	spec := &chain.JobSpec{
+		JobID: w.job, JobType: &chain.HTTPJob{URL: "https://a.example/", Method: "GET"}, Submitter: bob, TimeoutBlocks: 1 << 40,
+		Bounds: chain.ResourceBounds{MaxWallTimeSeconds: 1, MaxMemoryMB: 1}, Verification: chain.Verification{Runners: 1, Threshold: 1},
+	}
+	terms := &chain.JobTerms{
+		Version: chain.JobTermsVersion, JudgeSteps: chain.MinJudgeSteps,
+		ResultSchema: chain.ResultSchema{MaxReturnBytes: 100, ExpectedExecutionMillis: 1, DataFormat: chain.FormatText},
+	}
+	j := &jobs.Job{
+		Submitter: bob, Kind: chain.JobHTTP, Phase: jobs.Assigned, Runners: 1, Threshold: 1, TimeoutBlocks: 1 << 40, AssignedAt: 1,
+		Deadline: 1 << 40, CommitBy: 1 << 40,
+	}
+	for key, row := range map[state.StorageKey][]byte{
+		jobs.JobKey(w.job): j.Encode(), jobs.SpecKey(w.job): spec.Encode(), jobs.TermsKey(w.job): terms.Encode(),
+		jobs.SeatKey(w.job, 0, 0): (&jobs.Seat{Runner: alice}).Encode(), jobs.WhoKey(w.job, alice): {0, 0},
+	} {
+		d.SetStorage(chain.AddrJobDispatcher, key, row)
+	}
 }
 
 // furnish makes what the instructions act on.

@@ -40,14 +40,16 @@ type Book struct {
 	Jobs    jobs.Book
 	Runners Registry
 	Purse   funds.Purse
-	// Ask asks the actor that a job names as its verifier; the error is
-	// [judge.ErrNoRoom] where the block has no cycles left for it, or what it failed with.
+	// Ask asks the actor that a job names as its verifier; the error is [judge.ErrNoRoom]
+	// where the block has no cycles left for it, [ErrFailed], or a fault.
 	Ask func(*Inquiry) ([]byte, error)
 	// Post queues an answer to the next block. Its delivery was paid when the job was
 	// submitted (resolution 12.54).
 	Post func(*Callback) error
 	// Events are what is to be announced.
 	Events []chain.Event
+
+	unread error // a fault of Ask
 }
 
 // docket is a job with the seats of its attempt, as they are written.

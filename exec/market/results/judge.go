@@ -148,6 +148,8 @@ func (b *Book) judgeAttempt(d *docket, q *quota) (done bool, err error) {
 	c.Final = final
 	v := judge.Verdict(c)
 	switch {
+	case b.unread != nil:
+		return true, b.unread
 	case v.Waiting:
 		b.keepWaiting(d.id)
 		return true, nil

@@ -203,7 +203,7 @@ func TestVerifiers(t *testing.T) {
 		{"yes, with another output", yes("forty-two"), nil, jobs.OK},
 		{"no", cbor.AppendBool(cbor.AppendText(cbor.AppendMap(nil, 1), "valid"), false), nil, jobs.NoAgreement},
 		{"no map", []byte{0xf5}, nil, jobs.NoAgreement},
-		{"a failure", nil, errors.New("it failed"), jobs.NoAgreement},
+		{"a failure", nil, results.ErrFailed, jobs.NoAgreement},
 	} {
 		w, id, r := newWorld(t), chain.Hash{1}, newRunner(t, 0)
 		w.height = 3
@@ -214,7 +214,7 @@ func TestVerifiers(t *testing.T) {
 		terms.VerifierCycles = 5_000
 		w.assign(id, spec, terms, w.seatsOf(r))
 		asked, full := 0, true
-		w.ask = func(q *results.Inquiry) ([]byte, error) {
+		ask := func(q *results.Inquiry) ([]byte, error) {
 			if asked++; full {
 				return nil, judge.ErrNoRoom
 			}
@@ -224,11 +224,17 @@ func TestVerifiers(t *testing.T) {
 			}
 			return c.answer, c.err
 		}
+		w.ask = ask
 		w.block(func() { w.must(w.reveal(id, r, resultOf(0, "42"))) })
 		if w.block(func() {}); asked != 2 || w.job(id).Phase != jobs.Assigned {
 			t.Errorf("%s: asked %d times while there was no room: %+v", c.what, asked, w.job(id))
 		}
-		full = false
+		w.ask = func(*results.Inquiry) ([]byte, error) { return nil, errors.New("the state cannot be read") }
+		w.height++
+		if err := w.verifier().JudgeTouched(); err == nil {
+			t.Errorf("%s: a fault is taken for an answer", c.what)
+		}
+		w.ask, full = ask, false
 		w.block(func() {})
 		if got := w.job(id).Outcome; got != c.outcome || asked != 3 {
 			t.Errorf("%s: outcome %d, want %d", c.what, got, c.outcome)

@@ -1,10 +1,15 @@
 package results
 
 import (
+	"errors"
+
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
 	"github.com/cowboy-foundation/cowboy/exec/market/judge"
 )
+
+// ErrFailed means a verifier whose handler fails, or that is none.
+var ErrFailed = errors.New("the verifier of a job fails")
 
 // Inquiry is what the actor is asked that a job names as its verifier (whitepaper,
 // "Verification"; market design §10).
@@ -27,8 +32,13 @@ func (b *Book) verifier(d *docket, c *judge.Question) judge.Verifier {
 		answer, err := b.Ask(&Inquiry{
 			Job: d.id, Actor: actor, Handler: handler, By: d.job.Submitter, Payload: inquiryOf(d, c, agreed), Cycles: c.Terms.VerifierCycles,
 		})
-		if err != nil {
+		switch {
+		case err == nil:
+		case errors.Is(err, judge.ErrNoRoom), errors.Is(err, ErrFailed):
 			return judge.Opinion{}, err
+		default: // nothing that this block says of the actor: judgeAttempt returns it
+			b.unread = err
+			return judge.Opinion{}, judge.ErrNoRoom
 		}
 		return opinionOf(answer, c.Terms.ResultSchema.DataFormat)
 	}

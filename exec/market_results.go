@@ -1,0 +1,98 @@
+package exec
+
+import (
+	"errors"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/fees"
+	"github.com/cowboy-foundation/cowboy/exec/actor"
+	"github.com/cowboy-foundation/cowboy/exec/mailbox"
+	"github.com/cowboy-foundation/cowboy/exec/market/jobs"
+	"github.com/cowboy-foundation/cowboy/exec/market/judge"
+	"github.com/cowboy-foundation/cowboy/exec/market/results"
+	"github.com/cowboy-foundation/cowboy/exec/market/runners"
+	"github.com/cowboy-foundation/cowboy/exec/service"
+)
+
+// registryOf is the Runner Registry as an instruction sees it.
+func registryOf(c *service.Call) results.Registry {
+	return &runners.Book{State: c.State, Params: c.Params, Height: c.Height}
+}
+
+// verifier is the Result Verifier in this block, which tells a registry of runners.
+func (b *block) verifier(registry *runners.Book) *results.Book {
+	return &results.Book{
+		Jobs:    jobs.Book{State: b.state, Params: b.in.Params, Height: b.in.Height},
+		Runners: registry, Purse: purse{b}, Ask: b.askVerifier, Post: b.post,
+	}
+}
+
+// askVerifier asks the actor that a job names to judge its results, which changes nothing.
+// Its cycles were paid when the job was submitted; they come out of the space for
+// deliveries.
+func (b *block) askVerifier(q *results.Inquiry) ([]byte, error) {
+	_, load, err := b.actors.FirstUse(b.state, q.By, q.Actor)
+	if err != nil {
+		return nil, &Fault{"read the record of a verifier", err}
+	}
+	own := min(q.Cycles, b.in.Params.Actor.BlockCyclesBurst)
+	limit := chain.Usage{Cycles: own + min(load, b.in.Params.MaxTxCycles-min(own, b.in.Params.MaxTxCycles)), Cells: b.in.Params.Actor.MessageReserveCells}
+	if !b.budget.Fits(chain.LaneUser, fees.Space{Usage: limit}) {
+		return nil, judge.ErrNoRoom
+	}
+	before := b.state.Snapshot()
+	out, err := actor.NewRun(b.actors, b.state, b.in.Engine, actor.Start{
+		Origin: q.By, ID: b.firingID("cowboy-job-verifier-v1", q.Job), ReadOnly: true, Load: limit.Cycles - own, Warm: b.warm,
+		Cycles: limit.Cycles, Cells: limit.Cells,
+	}).First(actor.Envelope{From: chain.AddrResultVerifier, To: q.Actor, Handler: q.Handler, Payload: q.Payload})
+	b.state.Revert(before)
+	if err != nil {
+		return nil, &Fault{"ask a verifier", err}
+	}
+	b.budget.Take(chain.LaneUser, fees.Space{Usage: out.Used})
+	b.result.Defects = append(b.result.Defects, out.Defects...)
+	if out.Code != chain.CodeOK {
+		return nil, results.ErrFailed
+	}
+	return out.Output, nil
+}
+
+// postHeights is how many blocks ahead an answer looks for room among what its origin has
+// deferred.
+const postHeights = 16
+
+// post defers the answer to a job to the next block, or to one soon after it if its origin
+// has no more room there. Its delivery was paid when the job was submitted.
+func (b *block) post(c *results.Callback) error {
+	q, err := actor.ReadQuota(b.state, c.From)
+	if err != nil {
+		return err
+	}
+	_, load, err := b.actors.FirstUse(b.state, c.From, c.To)
+	if err != nil {
+		return err
+	}
+	h, p, least := b.in.Height, &b.in.Params.Actor, b.actors.Delivery()
+	it := &mailbox.Item{
+		From: c.From, To: c.To, Origin: c.Origin, Nonce: q.Sent, Handler: c.Handler, Payload: c.Payload,
+		Cycles: max(c.Cycles, least.Cycles), Load: load, Cells: max(p.MessageReserveCells, least.Cells), Parked: h,
+	}
+	q.Sent++
+	actor.WriteQuota(b.state, c.From, q)
+	// Bounded: by postHeights, 16.
+	for ahead := chain.Height(1); ahead <= postHeights; ahead++ {
+		if err = mailbox.Defer(b.state, h, h+ahead, it, p.MailboxItems); !errors.Is(err, mailbox.ErrFull) {
+			return err
+		}
+	}
+	return jobs.CountCalls(b.state, c.To, jobs.Calls{Failed: 1})
+}
+
+// countAnswer notes that the handler of an actor has failed on the answer to one of its own
+// jobs (resolution 6.14).
+func (b *block) countAnswer(it *mailbox.Item, out *actor.Outcome) error {
+	if it.From != chain.AddrResultVerifier || out.Code == chain.CodeOK {
+		return nil
+	}
+	return fault("count an answer", jobs.CountCalls(b.state, it.To, jobs.Calls{Failed: 1}))
+}
