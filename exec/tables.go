@@ -12,6 +12,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/exec/governance"
 	"github.com/cowboy-foundation/cowboy/exec/mailbox"
 	"github.com/cowboy-foundation/cowboy/exec/manifest"
+	"github.com/cowboy-foundation/cowboy/exec/market/jobs"
 	"github.com/cowboy-foundation/cowboy/exec/market/runners"
 	"github.com/cowboy-foundation/cowboy/exec/pvm"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/code"
@@ -110,6 +111,8 @@ func limits() []limit {
 		{"governance.entry_value_bytes", governance.MaxEntryValue},
 		{"runners.tranches", runners.MaxTranches},
 		{"runners.silent", params.SilentRunnersMax},
+		{"runners.forget", runners.ForgetStep},
+		{"jobs.prune_rows", jobs.PruneRows},
 		{"runners.offer_bytes", chain.MaxOfferBytes},
 		{"chain.setting_path_bytes", params.MaxSettingPath},
 		{"chain.setting_bytes", params.MaxSettingBytes},

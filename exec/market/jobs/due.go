@@ -9,8 +9,8 @@ import (
 	"github.com/cowboy-foundation/cowboy/state"
 )
 
-// pruneRows is how many rows that go count as one more event that is come to.
-const pruneRows = 8
+// PruneRows is how many rows that go count as one more event that is come to.
+const PruneRows = 8
 
 // Due comes to what has fallen due, in the order of heights and ids, and to no more than
 // job.due_per_block of it: the rest is first in the next block. Nothing is passed over, and
@@ -52,7 +52,7 @@ func (d *Dispatch) happen(id chain.Hash, e Event) (more uint64, err error) {
 		return 0, d.Results.Settle(id)
 	case AtPrune:
 		rows, err := d.drop(id)
-		return rows / pruneRows, err
+		return rows / PruneRows, err
 	}
 	return 0, ErrRecord
 }

@@ -49,14 +49,14 @@ func (b *Book) turn(p *page, jobs Waiting) error {
 	return nil
 }
 
-// forgetStep is how many kept pages go in a block at least, if nobody asks for them.
-const forgetStep = 64
+// ForgetStep is how many kept pages go in a block at least, if nobody asks for them.
+const ForgetStep = 64
 
 // Forget takes away kept pages that no job asks for any more: those of before heights up to
 // oldest, at which the first job was submitted that may still be drawn for; all if none
-// may. A block takes away more than it keeps, and [forgetStep] besides. The error is a fault.
+// may. A block takes away more than it keeps, and [ForgetStep] besides. The error is a fault.
 func (b *Book) Forget(oldest chain.Height, some bool) error {
-	rows, err := b.State.Scan(chain.AddrRunnerRegistry, state.Span{Prefix: key(tableGone), Entries: forgetStep + 2*b.kept, Bytes: 1 << 20})
+	rows, err := b.State.Scan(chain.AddrRunnerRegistry, state.Span{Prefix: key(tableGone), Entries: ForgetStep + 2*b.kept, Bytes: 1 << 20})
 	if err != nil {
 		return err
 	}
