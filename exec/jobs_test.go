@@ -178,6 +178,8 @@ func TestJobRefusals(t *testing.T) { // R1, R2, R24; resolutions 11.27, 12.14, 1
 		{"another scheme", page("ftp://a.com", "GET"), 1_010, bad},
 		{"no host", page("https:///x", "GET"), 1_010, bad},
 		{"a user", page("https://a.com@b.com", "GET"), 1_010, bad},
+		{"a space", page("https://a.com/a b", "GET"), 1_010, bad},
+		{"two lines", page("https://a.com/\r\nX: y", "GET"), 1_010, bad},
 		{"no method", page("https://a.com", ""), 1_010, bad},
 		{"the least price", func(q *order) { q.Spec.MaxPrice = 1 }, 11, ok},
 		{"no price", func(q *order) { q.Spec.MaxPrice = 0 }, 10, bad},

@@ -63,14 +63,25 @@ func (c *Call) checkBounds(spec *chain.JobSpec, _ *chain.JobTerms) error {
 			return argument("job_type.max_tokens", "%d, bounds.max_output_tokens allow %d", job.MaxTokens, b.MaxOutputTokens)
 		}
 	case *chain.HTTPJob:
-		if _, ok := HostOf(job.URL); !ok {
-			return argument("job_type.url", "%q is no address of the web: want http:// or https:// and a host", job.URL)
+		if _, ok := HostOf(job.URL); !ok || !oneLine(job.URL) {
+			return argument("job_type.url", "%q is no address of the web: want http:// or https://, a host, and no spaces", job.URL)
 		}
 		if job.Method == "" {
 			return argument("job_type.method", "it is empty")
 		}
 	}
 	return nil
+}
+
+// oneLine reports whether a text has neither spaces nor other characters that print nothing.
+func oneLine(s string) bool {
+	// Bounded: by chain.MaxURLBytes, 2,048.
+	for i := range len(s) {
+		if s[i] <= ' ' || s[i] == 0x7f {
+			return false
+		}
+	}
+	return true
 }
 
 // checkPrice judges what a job pays and for how long it may take.

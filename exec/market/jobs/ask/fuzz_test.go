@@ -177,7 +177,7 @@ func TestDictionariesReachBothEnds(t *testing.T) {
 func FuzzRead(f *testing.F) {
 	f.Add(encode(nil, d{"type": "llm", "prompt": "p"}))
 	f.Add(encode(nil, d{"type": "http", "url": "https://a.com", "params": d{"q": 1}, "verification": d{"mode": "median", "checks": []any{d{"fn": "dns_txt", "fqdn": "a", "expected_value": "b"}}}}))
-	f.Add(encode(nil, d{"type": "mcp", "server": "s", "tool": "t", "arguments": d{"a": []any{1.0, -0.0, d{}}}}))
+	f.Add(encode(nil, d{"type": "mcp", "server": "s", "tool": "t", "arguments": d{"a": []any{1.0, -0.5, d{}}}}))
 	f.Add(encode(nil, d{"type": "agent", "model": "m", "query": "q"}))
 	f.Add(encode(nil, d{"type": "custom", "executor_hash": id[:], "params": d{"a": 1}}))
 	p := params.Default()

@@ -1,0 +1,236 @@
+package jobs_test
+
+import (
+	"errors"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/params"
+	"github.com/cowboy-foundation/cowboy/exec/funds"
+	"github.com/cowboy-foundation/cowboy/exec/market/jobs"
+	"github.com/cowboy-foundation/cowboy/exec/service"
+	"github.com/cowboy-foundation/cowboy/exec/verdict"
+	"github.com/cowboy-foundation/cowboy/state"
+	"github.com/cowboy-foundation/cowboy/state/statetest"
+)
+
+// world is a state with people, and the dispatcher on it.
+type world struct {
+	p    params.Params
+	over *state.Overlay
+	book *jobs.Book
+}
+
+var people = []chain.Address{{1}, {2}, {3}}
+
+const wealth = 1_000_000
+
+func newWorld(t testing.TB) *world {
+	t.Helper()
+	w := &world{p: params.Default()}
+	w.over = state.NewOverlay(statetest.NewMaps(state.NewOverlay(nil).Delta()))
+	for _, a := range people {
+		if err := funds.Issue(w.over, a, wealth); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.book = &jobs.Book{State: w.over, Params: &w.p, Height: 7}
+	return w
+}
+
+func (w *world) balance(t testing.TB, a chain.Address) chain.Wei {
+	t.Helper()
+	n, err := funds.Balance(w.over, a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+func order(price, tip chain.Wei) (*chain.JobSpec, *chain.JobTerms) {
+	return &chain.JobSpec{
+		JobType: &chain.HTTPJob{URL: "https://a.com", Method: "GET"}, Bounds: chain.ResourceBounds{MaxWallTimeSeconds: 1, MaxMemoryMB: 1},
+		Verification: chain.Verification{Runners: 1, Threshold: 1}, MaxPrice: price, Tip: tip, TimeoutBlocks: 20,
+	}, &chain.JobTerms{
+		Version: 1, JudgeSteps: chain.MinJudgeSteps,
+		ResultSchema: chain.ResultSchema{MaxReturnBytes: 1, ExpectedExecutionMillis: 1, DataFormat: chain.FormatText},
+	}
+}
+
+// submit puts a job in the book as a door does, with its escrow.
+func (w *world) submit(t testing.TB, id chain.Hash, by chain.Address, price, tip chain.Wei) {
+	t.Helper()
+	if err := funds.Move(w.over, by, chain.AddrJobDispatcher, price+tip, w.book.Height); err != nil {
+		t.Fatal(err)
+	}
+	spec, terms := order(price, tip)
+	if err := w.book.Submit(id, by, spec, terms); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestBooksBalance: whatever jobs come and end, the dispatcher has what they hold, and who
+// has no job has what it began with.
+func TestBooksBalance(t *testing.T) {
+	for seed := range uint64(20) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		w := newWorld(t)
+		held := map[chain.Hash]chain.Wei{}
+		var ids []chain.Hash
+		for range 60 {
+			w.book.Height += chain.Height(r.IntN(3))
+			if len(held) == 0 || r.IntN(2) == 0 {
+				id := chain.Hash{byte(len(ids)), 9}
+				price, tip := chain.Wei(r.IntN(2_000)), chain.Wei(r.IntN(50))
+				w.submit(t, id, people[r.IntN(len(people))], price, tip)
+				ids, held[id] = append(ids, id), price+tip
+				continue
+			}
+			id := ids[r.IntN(len(ids))]
+			j, err := jobs.Read(w.over, id)
+			if err != nil || j == nil {
+				t.Fatal(err)
+			}
+			if j.Phase == jobs.Ended {
+				continue
+			}
+			before := w.balance(t, j.Submitter)
+			if err := w.book.End(id, j, []jobs.Outcome{jobs.Cancelled, jobs.NoCandidates, jobs.Timeout}[r.IntN(3)]); err != nil {
+				t.Fatal(err)
+			}
+			if got := w.balance(t, j.Submitter) - before; got != held[id] {
+				t.Fatalf("%d came back of %d", got, held[id])
+			}
+			delete(held, id)
+		}
+		var sum chain.Wei
+		for _, n := range held {
+			sum += n
+		}
+		if got := w.balance(t, chain.AddrJobDispatcher); got != sum {
+			t.Fatalf("seed %d: the dispatcher has %d, its jobs hold %d", seed, got, sum)
+		}
+	}
+}
+
+// TestEndLeavesWhatPruningNeeds: an ended job is drawn for no more, and its rows go later.
+func TestEndLeavesWhatPruningNeeds(t *testing.T) {
+	w, id := newWorld(t), chain.Hash{4}
+	w.submit(t, id, people[0], 10, 1)
+	w.book.Height = 9
+	j, err := jobs.Read(w.over, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.book.End(id, j, jobs.NoCandidates); err != nil {
+		t.Fatal(err)
+	}
+	for _, k := range []state.StorageKey{jobs.AtKey(jobs.TableFresh, 7, id), jobs.AtKey(jobs.TableLive, 7, id)} {
+		if row, err := w.over.Storage(chain.AddrJobDispatcher, k); err != nil || row != nil {
+			t.Errorf("%q is there: %x, %v", k, row, err)
+		}
+	}
+	if row, err := w.over.Storage(chain.AddrJobDispatcher, jobs.AtKey(jobs.TableDue, 9+86_400, id)); err != nil || len(row) != 1 {
+		t.Errorf("due: %x, %v", row, err)
+	}
+	if j, err := jobs.Read(w.over, id); err != nil || j.Phase != jobs.Ended || j.Outcome != jobs.NoCandidates || j.VerdictAt != 9 || j.Held != 0 {
+		t.Errorf("%+v, %v", j, err)
+	}
+}
+
+// TestSubmitRefusesAnEscrowBeyond64Bits, whatever door forgot to.
+func TestSubmitRefusesAnEscrowBeyond64Bits(t *testing.T) {
+	w := newWorld(t)
+	spec, terms := order(1<<63, 1<<63)
+	if err := w.book.Submit(chain.Hash{1}, people[0], spec, terms); !errors.Is(err, funds.ErrOverflow) {
+		t.Errorf("%v", err)
+	}
+}
+
+// payer is a run that pays for everything, and moves the money of the state.
+type payer struct {
+	service.Run
+	over *state.Overlay
+	took chain.Usage
+}
+
+func (p *payer) Take(u chain.Usage) error {
+	p.took.Cycles += u.Cycles
+	p.took.Cells += u.Cells
+	return nil
+}
+
+func (p *payer) TakeCells(n uint64) error { return p.Take(chain.Usage{Cells: chain.Cells(n)}) }
+
+func (p *payer) TakeLater(n chain.Cycles) error                              { return p.Take(chain.Usage{Cycles: n}) }
+func (p *payer) FirstUse(chain.Address, chain.Address) (chain.Cycles, error) { return 0, nil }
+func (p *payer) Events() int                                                 { return 0 }
+func (p *payer) Emit(chain.Event)                                            {}
+func (p *payer) Withheld(chain.Address, chain.Wei) (bool, error)             { return false, nil }
+func (p *payer) PutAside(chain.Address, chain.Wei)                           {}
+func (p *payer) Debit(from chain.Address, n chain.Wei) error { return funds.Debit(p.over, from, n, 7) }
+
+func (p *payer) Credit(to chain.Address, n chain.Wei) error { return funds.Credit(p.over, to, n) }
+
+// TestJudgeIsAsked: what the judge cannot judge is refused with its words, and a fault of its
+// stays one.
+func TestJudgeIsAsked(t *testing.T) {
+	said := errors.New("JobTerms.similarity: is not judged by this chain yet")
+	for _, tt := range []struct {
+		judge error
+		code  uint16
+	}{{nil, chain.CodeOK}, {said, chain.CodeBadArgument}, {verdict.New(verdict.Limit, "too much"), chain.CodeLimitReached}} {
+		w := newWorld(t)
+		call := &jobs.Call{
+			Call:  &service.Call{By: people[0], State: w.over, Params: &w.p, Height: 7, Run: &payer{over: w.over}},
+			Rules: &jobs.Rules{Judge: func(*chain.JobSpec, *chain.JobTerms) error { return tt.judge }},
+		}
+		spec, terms := order(10, 1)
+		err := call.SubmitFor(chain.Hash{1}, spec, terms)
+		v, refused := verdict.Of(err)
+		switch {
+		case tt.code == chain.CodeOK && (err != nil || w.balance(t, people[0]) != wealth-11 || w.balance(t, chain.AddrJobDispatcher) != 11):
+			t.Errorf("%v, balance %d", err, w.balance(t, people[0]))
+		case tt.code != chain.CodeOK && (!refused || v.Reason.Code() != tt.code || !strings.Contains(v.Text, tt.judge.Error())):
+			t.Errorf("%v: %v", tt.judge, err)
+		}
+	}
+}
+
+// TestUnreadableBansAreAFault: who cannot tell whether a model is banned takes no job.
+func TestUnreadableBansAreAFault(t *testing.T) {
+	w, unreadable := newWorld(t), errors.New("disk")
+	call := &jobs.Call{
+		Call:  &service.Call{By: people[0], State: w.over, Params: &w.p, Height: 7, Run: &payer{over: w.over}},
+		Rules: &jobs.Rules{Banned: func(state.View, chain.Hash) (bool, error) { return false, unreadable }},
+	}
+	spec, terms := order(10, 1)
+	spec.JobType = &chain.LLMJob{ModelID: chain.Hash{1}, Prompt: "p"}
+	spec.Bounds.MaxInputTokens, spec.Bounds.MaxOutputTokens = 1, 1
+	if err := call.SubmitFor(chain.Hash{1}, spec, terms); !errors.Is(err, unreadable) {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestHostOf(t *testing.T) { // entitlements §8.2
+	for address, want := range map[string]string{
+		"https://a.com": "a.com", "http://A.com:80/x?y#z": "a.com", "https://a.com.": "a.com", "https://münchen.de/": "xn--mnchen-3ya.de",
+		"https://a.com@b.com": "", "https://[::1]/": "", "https://a.com:8x": "", "https://": "", "ftp://a.com": "", "a.com": "", "https://a%2ecom": "", "https://a.com\\b": "", "HTTPS://a.com": "",
+	} {
+		got, ok := jobs.HostOf(address)
+		if got != want && ok || ok != (want != "") {
+			t.Errorf("%s: %q, %v, want %q", address, got, ok, want)
+		}
+	}
+}
+
+func TestVerifierOf(t *testing.T) {
+	digits := strings.Repeat("ab", 20)
+	for text, want := range map[string]bool{digits: true, "0x" + digits: true, "0x" + strings.ToUpper(digits): true, digits[1:]: false, "0x0x" + digits: false, "": false, digits + "00": false} {
+		if a, ok := jobs.VerifierOf(&chain.CustomCheck{Actor: text}); ok != want || ok && a[0] != 0xab {
+			t.Errorf("%q: %s, %v", text, a, ok)
+		}
+	}
+}
