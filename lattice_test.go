@@ -102,7 +102,7 @@ exec/market/judge: chain exec/market/judge/strictjson
 exec/staking: chain/attest exec/service
 exec/market/selection: exec/manifest
 exec/market/runners: crypto/secp256k1 exec/market/selection exec/service state/roles
-exec/market/jobs: exec/market/runners
+exec/market/jobs: exec/market/judge exec/market/runners
 exec/market/jobs/ask: exec/manifest
 exec/market: exec/market/runners
 exec/market: exec/market/jobs

@@ -138,6 +138,10 @@ func TestJobRefusals(t *testing.T) { // R1, R2, R24; resolutions 11.27, 12.14, 1
 	committee := func(mode chain.VerificationMode, runners, threshold uint8) func(*order) {
 		return func(q *order) {
 			q.Spec.Verification = chain.Verification{Mode: mode, Runners: runners, Threshold: threshold}
+			if mode == chain.VerifyStructured {
+				q.Spec.Verification.Checks = []chain.VerifierCheck{&chain.FieldsCheck{Fields: []string{"a"}}}
+				q.Terms.ResultSchema.DataFormat = chain.FormatJSON
+			}
 		}
 	}
 	llm := func(change func(*chain.LLMJob, *chain.ResourceBounds)) func(*order) {

@@ -9,18 +9,16 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/exec/manifest"
+	"github.com/cowboy-foundation/cowboy/exec/market/judge"
 	"github.com/cowboy-foundation/cowboy/exec/market/runners"
 	"github.com/cowboy-foundation/cowboy/exec/verdict"
 	"github.com/cowboy-foundation/cowboy/state"
 )
 
-// Rules is what the dispatcher asks others about a job that is submitted. It asks nothing
-// where a field is nil.
+// Rules is what the dispatcher asks other services about a job that is submitted.
 type Rules struct {
-	// Judge says what results of the job could not be judged by: its mode, a check, a path.
-	// The error names the key.
-	Judge func(*chain.JobSpec, *chain.JobTerms) error
-	// Banned reports whether no job may name a model. The error is a fault.
+	// Banned reports whether no job may name a model; nil: none is banned. The error is a
+	// fault.
 	Banned func(v state.View, model chain.Hash) (bool, error)
 }
 
@@ -34,7 +32,7 @@ func argument(key, format string, args ...any) error {
 func (c *Call) check(spec *chain.JobSpec, terms *chain.JobTerms) error {
 	// Bounded: by the rules below.
 	for _, rule := range []func(*chain.JobSpec, *chain.JobTerms) error{
-		c.checkBounds, c.checkPrice, c.checkCommittee, c.checkTerms, c.checkJudged, c.checkVerifiers, c.checkNames, c.checkModel, c.checkCallback,
+		c.checkBounds, c.checkPrice, c.checkTerms, c.checkJudged, c.checkVerifier, c.checkNames, c.checkModel, c.checkCallback,
 	} {
 		if err := rule(spec, terms); err != nil {
 			return err
@@ -100,32 +98,14 @@ func (c *Call) checkPrice(spec *chain.JobSpec, _ *chain.JobTerms) error {
 	return nil
 }
 
-// leastRunners is the least number of runners of a mode and a snapshot (CIP-2 §9; resolution
-// 12.14).
-func leastRunners(mode chain.VerificationMode, s *chain.Snapshot) uint8 {
-	switch {
-	case mode == chain.VerifyMajorityVote, mode == chain.VerifySimilarity, s != nil && s.Mode == chain.SnapshotMedian:
-		return 3
-	case mode == chain.VerifyStructured, mode == chain.VerifyDeterministic:
-		return 2
+// checkJudged asks the judge of results whether it can judge them: modes, how many runners
+// work and must agree, checks and paths (CIP-2 §9; resolution 12.14).
+func (c *Call) checkJudged(spec *chain.JobSpec, terms *chain.JobTerms) error {
+	if v := &spec.Verification; uint64(v.Runners) > c.Params.Job.MaxRunners {
+		return argument("verification.runners", "%d, want at most %d", v.Runners, c.Params.Job.MaxRunners)
 	}
-	return 1
-}
-
-// checkCommittee judges how many runners work and how many must agree (resolution 12.14).
-func (c *Call) checkCommittee(spec *chain.JobSpec, terms *chain.JobTerms) error {
-	v := &spec.Verification
-	if v.Mode == chain.VerifyNone || v.Mode == chain.VerifyEconomicBond {
-		if v.Runners != 1 || v.Threshold != 1 {
-			return argument("verification.runners", "%d with a threshold of %d, this mode has one runner", v.Runners, v.Threshold)
-		}
-		return nil
-	}
-	switch least := leastRunners(v.Mode, terms.Snapshot); {
-	case v.Runners < least || uint64(v.Runners) > c.Params.Job.MaxRunners:
-		return argument("verification.runners", "%d, want %d to %d", v.Runners, least, c.Params.Job.MaxRunners)
-	case v.Threshold > v.Runners || 2*uint64(v.Threshold) <= uint64(v.Runners):
-		return argument("verification.threshold", "%d of %d runners: want more than half, and no more than all", v.Threshold, v.Runners)
+	if err := judge.Check(spec, terms); err != nil {
+		return verdict.New(verdict.Argument, err.Error())
 	}
 	return nil
 }
@@ -146,45 +126,16 @@ func (c *Call) checkTerms(_ *chain.JobSpec, terms *chain.JobTerms) error {
 	return nil
 }
 
-// checkJudged asks the judge of results.
-func (c *Call) checkJudged(spec *chain.JobSpec, terms *chain.JobTerms) error {
-	if c.Rules.Judge == nil {
+// checkVerifier wants code behind a verifier.
+func (c *Call) checkVerifier(spec *chain.JobSpec, _ *chain.JobTerms) error {
+	a, _, named := judge.Custom(spec)
+	if !named {
 		return nil
 	}
-	err := c.Rules.Judge(spec, terms)
-	if _, said := verdict.Of(err); err == nil || said {
-		return err
-	}
-	return verdict.New(verdict.Argument, err.Error())
-}
-
-// checkVerifiers wants code behind every verifier that is an actor.
-func (c *Call) checkVerifiers(spec *chain.JobSpec, _ *chain.JobTerms) error {
-	// Bounded: by chain.MaxJobChecks, 16.
-	for i, check := range spec.Verification.Checks {
-		custom, ok := check.(*chain.CustomCheck)
-		if !ok {
-			continue
-		}
-		key := fmt.Sprintf("verification.checks[%d].actor", i)
-		a, ok := VerifierOf(custom)
-		if !ok {
-			return argument(key, "%q is no address", custom.Actor)
-		}
-		if has, err := c.hasCode(a); err != nil || !has {
-			return orFault(err, argument(key, "%s has no code", a))
-		}
+	if has, err := c.hasCode(a); err != nil || !has {
+		return orFault(err, argument("verification.checks", "the verifier %s has no code", a))
 	}
 	return nil
-}
-
-// VerifierOf is the actor that a check asks, which stands there in 40 hexadecimal digits,
-// with or without 0x; false for another text.
-func VerifierOf(check *chain.CustomCheck) (a chain.Address, ok bool) {
-	// Bounded: by two bytes.
-	digits := "0x" + strings.TrimPrefix(check.Actor, "0x")
-	ok = a.UnmarshalText([]byte(digits)) == nil
-	return a, ok
 }
 
 // orFault is the error of a look at the state, or else the verdict on what was seen.

@@ -5,6 +5,7 @@ package jobs
 import (
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/params"
+	"github.com/cowboy-foundation/cowboy/exec/market/judge"
 )
 
 // What the rows of a job that passes write have at most, besides the bytes that depend on
@@ -22,22 +23,6 @@ func handling(p *params.Params, bytes int) chain.Usage {
 	return chain.Usage{Cycles: 2*api.HashCycles + chain.Cycles(bytes)*(api.ManifestByteCycles+api.HashByteCycles+api.StorageWriteByteCycles)}
 }
 
-// judged is how many texts are judged of a job at most, for each of which the submitter pays
-// judge_steps: the results, and what a verifier says. It is 0 where there is nothing to judge.
-func judged(spec *chain.JobSpec, terms *chain.JobTerms) uint64 {
-	if spec.Verification.Mode == chain.VerifyNone && terms.ResultSchema.DataFormat == chain.FormatBytes {
-		return 0
-	}
-	n := uint64(spec.Verification.Runners)
-	// Bounded: by chain.MaxJobChecks, 16.
-	for _, c := range spec.Verification.Checks {
-		if _, custom := c.(*chain.CustomCheck); custom {
-			n++
-		}
-	}
-	return n
-}
-
 // passes is what the dispatcher's own work on a job costs, besides [handling]: its rows, the
 // look at so many registered runners, and the steps of the judge (market table §7).
 func passes(p *params.Params, spec *chain.JobSpec, terms *chain.JobTerms, registered uint64) chain.Usage {
@@ -51,7 +36,7 @@ func passes(p *params.Params, spec *chain.JobSpec, terms *chain.JobTerms, regist
 		Cycles: 4*api.StorageWriteCycles + chain.Cycles(jobRowBytes+bitmap)*api.StorageWriteByteCycles + each*chain.Cycles(registered),
 		Cells:  chain.Cells(api.NewEntryCells) + chain.Cells(keyBytes+bitmap)*api.StorageWriteByteCells,
 	}
-	u.Cycles += chain.Cycles(terms.JudgeSteps * judged(spec, terms)) // 2^21 and 2^9 at most
+	u.Cycles += chain.Cycles(judge.StepsBound(spec, terms))
 	// A job has a committee in each of its attempts.
 	seats := chain.Cells(spec.Verification.Runners) * chain.Cells(p.Job.MaxRetries)
 	u.Cells += seats * (seatRows*chain.Cells(api.NewEntryCells) + seatRowBytes*api.StorageWriteByteCells)

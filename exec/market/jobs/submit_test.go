@@ -170,31 +170,30 @@ func (p *payer) Events() int                                                 { r
 func (p *payer) Emit(chain.Event)                                            {}
 func (p *payer) Withheld(chain.Address, chain.Wei) (bool, error)             { return false, nil }
 func (p *payer) PutAside(chain.Address, chain.Wei)                           {}
-func (p *payer) Debit(from chain.Address, n chain.Wei) error { return funds.Debit(p.over, from, n, 7) }
+func (p *payer) Debit(from chain.Address, n chain.Wei) error                 { return funds.Debit(p.over, from, n, 7) }
 
 func (p *payer) Credit(to chain.Address, n chain.Wei) error { return funds.Credit(p.over, to, n) }
 
-// TestJudgeIsAsked: what the judge cannot judge is refused with its words, and a fault of its
-// stays one.
+// TestJudgeIsAsked: what cannot be judged is refused with the words of the judge.
 func TestJudgeIsAsked(t *testing.T) {
-	said := errors.New("JobTerms.similarity: is not judged by this chain yet")
 	for _, tt := range []struct {
-		judge error
-		code  uint16
-	}{{nil, chain.CodeOK}, {said, chain.CodeBadArgument}, {verdict.New(verdict.Limit, "too much"), chain.CodeLimitReached}} {
+		mode chain.VerificationMode
+		says string
+	}{{chain.VerifyNone, ""}, {chain.VerifyDeterministic, "deterministic is not judged"}} {
 		w := newWorld(t)
 		call := &jobs.Call{
 			Call:  &service.Call{By: people[0], State: w.over, Params: &w.p, Height: 7, Run: &payer{over: w.over}},
-			Rules: &jobs.Rules{Judge: func(*chain.JobSpec, *chain.JobTerms) error { return tt.judge }},
+			Rules: new(jobs.Rules),
 		}
 		spec, terms := order(10, 1)
+		spec.Verification.Mode = tt.mode
 		err := call.SubmitFor(chain.Hash{1}, spec, terms)
 		v, refused := verdict.Of(err)
 		switch {
-		case tt.code == chain.CodeOK && (err != nil || w.balance(t, people[0]) != wealth-11 || w.balance(t, chain.AddrJobDispatcher) != 11):
+		case tt.says == "" && (err != nil || w.balance(t, people[0]) != wealth-11 || w.balance(t, chain.AddrJobDispatcher) != 11):
 			t.Errorf("%v, balance %d", err, w.balance(t, people[0]))
-		case tt.code != chain.CodeOK && (!refused || v.Reason.Code() != tt.code || !strings.Contains(v.Text, tt.judge.Error())):
-			t.Errorf("%v: %v", tt.judge, err)
+		case tt.says != "" && (!refused || v.Reason != verdict.Argument || !strings.Contains(v.Text, tt.says)):
+			t.Errorf("%d: %v", tt.mode, err)
 		}
 	}
 }
@@ -222,15 +221,6 @@ func TestHostOf(t *testing.T) { // entitlements §8.2
 		got, ok := jobs.HostOf(address)
 		if got != want && ok || ok != (want != "") {
 			t.Errorf("%s: %q, %v, want %q", address, got, ok, want)
-		}
-	}
-}
-
-func TestVerifierOf(t *testing.T) {
-	digits := strings.Repeat("ab", 20)
-	for text, want := range map[string]bool{digits: true, "0x" + digits: true, "0x" + strings.ToUpper(digits): true, digits[1:]: false, "0x0x" + digits: false, "": false, digits + "00": false} {
-		if a, ok := jobs.VerifierOf(&chain.CustomCheck{Actor: text}); ok != want || ok && a[0] != 0xab {
-			t.Errorf("%q: %s, %v", text, a, ok)
 		}
 	}
 }
