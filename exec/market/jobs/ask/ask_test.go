@@ -12,6 +12,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
 	"github.com/cowboy-foundation/cowboy/chain/params"
 	"github.com/cowboy-foundation/cowboy/exec/market/jobs/ask"
+	"github.com/cowboy-foundation/cowboy/exec/market/judge"
 )
 
 // d is a dictionary as a program writes it.
@@ -332,7 +333,21 @@ func TestWhitepaperDictionaries(t *testing.T) { // resolutions 12.56, 12.57
 			continue
 		}
 		same(t, tt.name, got, tt.want)
+		err = judge.Check(&got.Spec, &got.Terms)
+		if want := notJudged[tt.name]; (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: the judge says %v, want %q", tt.name, err, want)
+		}
 	}
+}
+
+// notJudged is what the judge refuses of the whitepaper's jobs, by name.
+var notJudged = map[string]string{
+	"economic_bond":       "JSON Schema",
+	"structured_match":    "json_schema_valid",
+	"deterministic":       "deterministic",
+	"semantic_similarity": "semantic_similarity",
+	"custom verifier":     "JSON Schema",
+	"http_extract":        "several values",
 }
 
 func same(t *testing.T, name string, got, want *ask.Asked) {
