@@ -62,8 +62,8 @@ func (w *world) instances() map[string]instance {
 		"runner_return":     {nil, chain.CodeWrongState, bad},
 		"runner_rehearsal":  {[][]byte{uintOf(1000), bytesOf([]byte("done"))}, ok, bad},
 
-		"job_submit": {jobArgs(func(*chain.JobSpec, *chain.JobTerms) {}), bad, ok}, // its price is 1
-		"job_cancel": {[][]byte{tok}, missing, bad},
+		"job_submit":    {jobArgs(func(*chain.JobSpec, *chain.JobTerms) {}), bad, ok}, // its price is 1
+		"job_cancel":    {[][]byte{tok}, missing, bad},
 		"result_commit": {[][]byte{bytesOf(w.job[:]), bytesOf(w.job[:])}, ok, bad},
 		"result_reveal": {[][]byte{bytesOf(w.job[:]), bytesOf(aResult()), bytesOf(make([]byte, 65))}, chain.CodeBadProof, bad},
 		"result_submit": {[][]byte{bytesOf(w.job[:]), shows(alice)}, chain.CodeBadProof, bad},

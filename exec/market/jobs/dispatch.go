@@ -10,10 +10,10 @@ import (
 
 // Names of the events, all by [chain.AddrJobDispatcher].
 const (
-	EventAssigned  = "job_assigned"   // [job, attempt, the last height for its results, seats]
-	EventRetried   = "job_retried"    // [job, the attempt that is drawn for next]
-	EventFailed    = "job_failed"     // [job, outcome]
-	EventSlashed   = "runner_slashed" // [runner, amount], by the registry
+	EventAssigned = "job_assigned"   // [job, attempt, the last height for its results, seats]
+	EventRetried  = "job_retried"    // [job, the attempt that is drawn for next]
+	EventFailed   = "job_failed"     // [job, outcome]
+	EventSlashed  = "runner_slashed" // [runner, amount], by the registry
 )
 
 // Dispatch is what the Job Dispatcher does by itself in one block: it finds the candidates
