@@ -77,6 +77,7 @@ func TestLongTextsArePaid(t *testing.T) {
 		{"import struct\nT = (1,) * 2000\n", "struct.unpack('2000c', struct.pack('2000b', *T))", 2 * 3 * 1_990 * costs.Dynamic.Element},
 		{"from operator import attrgetter\nT = ('a',) * 2000\n", "attrgetter(*T)", 1_990 * costs.Dynamic.NativeCall},
 		{"import re\nm = re.match('(a)', 'a')\nT = (1,) * 2000\n", "m.group(*T)", 3 * 1_990 * costs.Dynamic.Element},
+		{"import re\nm = re.match('(\u00e9)' * 2000, '\u00e9' * 2000)\n", "m.groups()", 2000*costs.Dynamic.Char + 3*1_990*costs.Dynamic.Element},
 		{"T = ((),) * 2000\ns = set()\n", "s.difference(*T)", 2 * 1_990 * costs.Dynamic.NativeCall},
 		{"from itertools import product\nT = ((),) * 2000\n", "product(*T)", 2 * 1_900 * costs.Dynamic.NativeCall},
 		{"b = b'\\n' * 2000\n", "b.splitlines()", 6 * 1_990 * costs.Dynamic.Element},

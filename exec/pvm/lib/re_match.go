@@ -169,6 +169,7 @@ func absentOf(rest []vm.Value) vm.Value {
 func matchGroups(m *vm.Machine, s *matchState, rest []vm.Value) (vm.Value, error) {
 	n := len(s.g.Spans)/2 - 1
 	elements(m, n)
+	m.ChargeWide(n, 2*m.Prices().Element) // a text each, as of group
 	items := make([]vm.Value, n)
 	// Paid: by the elements above, and by piece, a character each of the texts.
 	for i := range items {
