@@ -179,6 +179,66 @@ func TestResizeBesideAdmission(t *testing.T) {
 	}
 }
 
+// TestHeadsNarrowBesideAdmission: a pool that is to be smaller narrows with each head while
+// others ask for every place, and never holds more than its cap, which never rises.
+func TestHeadsNarrowBesideAdmission(t *testing.T) {
+	const senders, each, most, least = 64, 24, 512, 64
+	at := func(nonce uint64) (view accounts) {
+		view = accounts{of: map[chain.Address]state.Account{}}
+		for n := range byte(senders) {
+			a := state.NewAccount()
+			a.Nonce, a.Balance = nonce, chain.WeiPerCBY
+			view.of[chain.Address{n}] = a
+		}
+		return view
+	}
+	cfg := DefaultConfig()
+	cfg.LaneTxs[chain.LaneUser] = most
+	l := running(t, cfg, at(0))
+	var m maker
+	made := make([][]*chain.VerifiedTx, 3)
+	for nonce := range uint64(each) {
+		for n := range byte(senders) {
+			made[n%3] = append(made[n%3], m.transfer(n, nonce, 1, 30_000))
+		}
+	}
+	flood := func() {
+		var crew sync.WaitGroup
+		for _, txs := range made {
+			crew.Go(func() {
+				for i := range txs {
+					l.Admit(t.Context(), txs[i:i+1])
+				}
+			})
+		}
+		crew.Wait()
+	}
+	flood()
+	if _, err := l.Resize(Depth{UserTxs: least, SenderTxs: 256}); err != nil {
+		t.Fatal(err)
+	}
+	r := &l.pool.lanes[chain.LaneUser]
+	was := r.txsMax.Load()
+	for height := chain.Height(1); height < each; height++ {
+		var crew sync.WaitGroup
+		crew.Go(flood)
+		crew.Go(func() {
+			if err := l.Finalized(t.Context(), FinalizedHead{Height: height, View: at(uint64(height)), BaseFees: evenFees(1)}); err != nil {
+				t.Error(err)
+			}
+		})
+		crew.Wait()
+		now := r.txsMax.Load()
+		if held, _ := unpack(r.held.Load()); int64(held) > now || now > was || now < least {
+			t.Fatalf("height %d: %d wait, the cap is %d and was %d", height, held, now, was)
+		}
+		was = now
+	}
+	if was != least {
+		t.Errorf("the cap came down to %d, want %d", was, least)
+	}
+}
+
 // TestWhatATransactionTakes holds the heap that the dearest small transactions take, each
 // of a sender of its own and full of addresses, to what the pool's budget reckons with.
 func TestWhatATransactionTakes(t *testing.T) {
