@@ -43,7 +43,7 @@ func (c *class) high(r rune) bool {
 // within reports whether one of the spans, which are sorted and apart, holds r.
 func within(spans []span, r rune) bool {
 	i, j := 0, len(spans)
-	// Bounded: by the logarithm of pagedSpans: 6 rounds; a step of the match pays.
+	// Bounded: by the logarithm of pagedSpans: 5 rounds; a step of the match pays.
 	for i < j {
 		if h := (i + j) / 2; spans[h].hi < r {
 			i = h + 1
