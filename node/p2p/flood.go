@@ -122,6 +122,17 @@ func (f *flood) fresh(frame []byte) ([][]byte, error) {
 	return kept, nil
 }
 
+// forget takes back that bodies were seen: they went nowhere.
+func (f *flood) forget(bodies [][]byte) {
+	names := f.name.namesOf(bodies)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, n := range names {
+		delete(f.seen[0], n)
+		delete(f.seen[1], n)
+	}
+}
+
 // add takes transactions to be spread; origin is the peer they came from, or
 // -1. The bodies must not change.
 func (f *flood) add(origin int, bodies [][]byte) {

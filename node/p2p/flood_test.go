@@ -2,9 +2,12 @@ package p2p
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
+	"errors"
 	"math/rand/v2"
 	"testing"
+	"time"
 
 	"github.com/cespare/xxhash/v2"
 )
@@ -76,5 +79,63 @@ func TestSeedsDiffer(t *testing.T) {
 	}
 	if x[0].sum == y[0].sum || x[0].check == y[0].check {
 		t.Errorf("two processes give a body the names %x and %x", x[0], y[0])
+	}
+}
+
+// refuser takes so many transactions of each offer, then fails.
+type refuser struct {
+	takes int
+	err   error
+	onAsk func()
+}
+
+func (*refuser) Deliver(int, Class, []byte) error { return nil }
+
+func (r *refuser) Transactions(int, [][]byte) (int, error) {
+	r.onAsk()
+	return r.takes, r.err
+}
+
+// TestWhatWentNowhereIsFreshAgain: when a link ends over a frame, what it did not hand over
+// is taken from others; and nothing of it counts as seen while its peer is paused.
+func TestWhatWentNowhereIsFreshAgain(t *testing.T) {
+	broken := errors.New("broken")
+	body := func(b byte) []byte { return bytes.Repeat([]byte{b}, 120) }
+	frame := func() []byte { return frameTxs([][]byte{body(1), body(2), body(3)})[0] }
+	for _, tt := range []struct {
+		name   string
+		end    refuser
+		paused time.Duration
+		fresh  int
+	}{
+		{"it fails at once", refuser{0, broken, nil}, 0, 3},
+		{"it fails behind the first", refuser{1, broken, nil}, 0, 2},
+		{"it is busy until the link ends", refuser{0, ErrBusy, nil}, 0, 3},
+		{"it took one when the link ends", refuser{1, ErrBusy, nil}, 0, 2},
+		{"the peer is paused until the link ends", refuser{3, nil, nil}, time.Hour, 3},
+		{"all are taken", refuser{3, nil, nil}, 0, 0},
+	} {
+		ctx, end := context.WithCancel(t.Context())
+		r := &tt.end
+		r.onAsk = func() { // a second offer comes to nothing
+			if errors.Is(r.err, ErrBusy) {
+				end()
+			}
+		}
+		l := &link{
+			t:    &Transport{flood: newFlood(new(Stats)), receiver: r, cfg: Config{Version: 1}},
+			peer: &peer{pausedUntil: time.Now().Add(tt.paused)},
+		}
+		if tt.paused > 0 {
+			end()
+		}
+		err := l.deliverTransactions(ctx, frame())
+		if (err == nil) != (tt.fresh == 0) {
+			t.Errorf("%s: %v", tt.name, err)
+		}
+		if got, err := l.t.flood.fresh(frame()); err != nil || len(got) != tt.fresh {
+			t.Errorf("%s: %d are fresh, %v, want %d", tt.name, len(got), err, tt.fresh)
+		}
+		end()
 	}
 }

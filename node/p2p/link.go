@@ -331,6 +331,9 @@ func (l *link) deliver(ctx context.Context, class Class, msg []byte) error {
 // deliverTransactions hands over what is new in a frame, piece by piece if the
 // receiver has no room for all of it.
 func (l *link) deliverTransactions(ctx context.Context, frame []byte) error {
+	if err := sleep(ctx, l.peer.paused(time.Now())); err != nil { // before they count as seen
+		return err
+	}
 	bodies, err := l.t.flood.fresh(frame)
 	if err != nil {
 		return &violation{err}
@@ -338,10 +341,7 @@ func (l *link) deliverTransactions(ctx context.Context, frame []byte) error {
 	if len(bodies) == 0 {
 		return nil
 	}
-	if err := sleep(ctx, l.peer.paused(time.Now())); err != nil {
-		return err
-	}
-	return l.insist(ctx, func() (bool, error) {
+	err = l.insist(ctx, func() (bool, error) {
 		taken, err := l.t.receiver.Transactions(l.peer.id, bodies)
 		bodies = bodies[taken:]
 		if err == nil && len(bodies) > 0 {
@@ -349,6 +349,10 @@ func (l *link) deliverTransactions(ctx context.Context, frame []byte) error {
 		}
 		return taken > 0, err
 	})
+	if err != nil { // the link ends, and others bring what it did not hand over
+		l.t.flood.forget(bodies)
+	}
+	return err
 }
 
 // insist calls hand again and again while the receiver is busy: meanwhile
