@@ -63,8 +63,11 @@ func (l *Ledger) previewPays(txs []*chain.VerifiedTx) bool {
 	for _, tx := range txs {
 		size += len(tx.Body)
 	}
-	return size <= int(l.cfg.Genesis.Params.MaxWholeBytes)
+	return l.previewFits(size)
 }
+
+// previewFits reports whether bodies of so many bytes may travel as a preview.
+func (l *Ledger) previewFits(size int) bool { return size <= int(l.cfg.Genesis.Params.MaxWholeBytes) }
 
 // previewOf is a block without the results of its execution.
 func previewOf(h chain.Header, txs []*chain.VerifiedTx) []byte {
@@ -75,12 +78,19 @@ func previewOf(h chain.Header, txs []*chain.VerifiedTx) []byte {
 	return block.Encode()
 }
 
-// Prepare executes the preview of a block. Its digest follows from the preview: if
+func bytesOf(bodies [][]byte) (n int) {
+	for i := range bodies {
+		n += len(bodies[i])
+	}
+	return n
+}
+
+// Prepare executes the preview of a block, unless no honest leader sends one as large. Its digest follows from the preview: if
 // the proposal has another one, it is executed anew. It implements
 // engine.Application.
 func (l *Ledger) Prepare(ctx context.Context, req engine.PrepareRequest) error {
 	block, err := chain.DecodeBlock(req.Preview, int(l.cfg.Genesis.Params.MaxBlockBytes))
-	if err != nil || roundOf(&block.Header) != req.Round {
+	if err != nil || roundOf(&block.Header) != req.Round || !l.previewFits(bytesOf(block.Txs)) {
 		return nil // the leader's loss
 	}
 	txs, err := l.cfg.Signatures.VerifyBlock(ctx, block.Txs)

@@ -79,6 +79,30 @@ func TestPreviewDecidesNothing(t *testing.T) {
 	}
 }
 
+// A preview that no honest leader sends, as the block would travel as shards, is not
+// executed, at any length above that of whole blocks.
+func TestLargePreviewsAreLeftAlone(t *testing.T) {
+	f := newFixture(t)
+	txs := []*chain.VerifiedTx{f.transfer(t, 0), f.transfer(t, 1)}
+	size := len(txs[0].Body) + len(txs[1].Body)
+	leader, follower := f.ledger(t, &pool{txs: txs}), f.ledger(t, &pool{})
+	leader.ahead.perTx = time.Second
+	var sent []byte
+	req := engine.ProposeRequest{Round: firstRound(), Parent: f.genesisParent(), Preview: func(b []byte) { sent = b }}
+	if _, err := leader.Propose(t.Context(), req); err != nil || sent == nil {
+		t.Fatalf("no preview: %v", err)
+	}
+	for _, tt := range []struct{ most, executed int }{{size - 1, 0}, {size, 1}} {
+		follower.cfg.Genesis.Params.MaxWholeBytes = uint64(tt.most)
+		if err := follower.Prepare(t.Context(), engine.PrepareRequest{Round: firstRound(), Preview: sent}); err != nil {
+			t.Fatal(err)
+		}
+		if n := follower.Stats.Prepared.Load(); n != uint64(tt.executed) {
+			t.Errorf("%d of a preview of %d bytes are executed where %d travel whole, want %d", n, size, tt.most, tt.executed)
+		}
+	}
+}
+
 // Executed previews that never become proposals do not pile up.
 func TestPreviewsAreBounded(t *testing.T) {
 	var d previews
