@@ -17,8 +17,8 @@ import (
 // Streams is what is delivered as it becomes final.
 type Streams interface {
 	// Subscribe delivers every block finalized after the call, in order. The
-	// channel buffers depth blocks and is closed when ctx ends or when the
-	// receiver falls further behind; the sender never waits for it.
+	// channel buffers depth blocks, of large ones fewer, and is closed when ctx ends or
+	// when the receiver falls further behind; the sender never waits for it.
 	Subscribe(ctx context.Context, depth int) (<-chan *Block, error)
 }
 
