@@ -152,6 +152,7 @@ func syncState(ctx context.Context, host Host, cfg Config, genesis *genesis.Gene
 	}
 	client := statesync.DefaultClientConfig()
 	client.Trust, client.Dir, client.Network, client.Log = trust, folder, stateStream{transport}, log
+	client.Members = n.set.Len()
 	client.Options = opts
 	return errors.Join(runClient(ctx, transport, statesync.NewClient(client)), transport.Close())
 }

@@ -29,6 +29,7 @@ type ClientConfig struct {
 	Dir     string // of the store to be filled
 	Options store.Options
 	Network Broadcaster
+	Members int // validators: numbers from this on are guests, who are asked for nothing
 	Log     *slog.Logger
 
 	OfferWait      time.Duration // for further offers, behind the first
@@ -38,7 +39,7 @@ type ClientConfig struct {
 	RestFor        time.Duration // of a peer that stalled
 }
 
-// DefaultClientConfig fits the internet. Trust, Dir, Network and Log are left to
+// DefaultClientConfig fits the internet. Trust, Dir, Network, Members and Log are left to
 // the caller.
 func DefaultClientConfig() ClientConfig {
 	return ClientConfig{
@@ -74,10 +75,11 @@ func NewClient(cfg ClientConfig) *Client {
 }
 
 // Deliver hands over a message of a peer. It never blocks. Requests are ignored:
-// there is nothing here yet.
+// there is nothing here yet. So is what guests say unasked: a checkpoint has the support of
+// validators, and keys of guests cost nothing.
 func (c *Client) Deliver(from int, msg []byte) error {
 	m, err := decode(msg)
-	if err != nil || isRequest(m) {
+	if err != nil || isRequest(m) || from >= c.cfg.Members {
 		return err
 	}
 	if c.bytes.Add(int64(len(msg))) > inboxBytes {

@@ -120,6 +120,26 @@ func TestBegunBySnapshot(t *testing.T) {
 	h.arrived(t, s)
 }
 
+// TestGuestsSupportNothing: however many guests offer a block that is final, the checkpoint
+// of the one validator is fetched, and nobody else is asked.
+func TestGuestsSupportNothing(t *testing.T) {
+	h, s := village(t, 1, 500)
+	const members = 1
+	for guest := range 20 {
+		if err := h.client.Deliver(members+guest, offer{finalHead(9)}.append(nil)); err != nil {
+			t.Errorf("guest %d: %v", guest, err)
+		}
+	}
+	if n := len(h.client.inbox); n != 0 {
+		t.Errorf("%d messages of guests wait", n)
+	}
+	if err := h.client.Deliver(members, []byte{0xff}); err == nil {
+		t.Error("what is no message is taken of a guest")
+	}
+	check(t, h.client.Run(t.Context()))
+	h.arrived(t, s)
+}
+
 // TestSupport: what more peers offer counts more, and who offered in vain counts less each time.
 func TestSupport(t *testing.T) {
 	low, high := chain.Hash{1}, chain.Hash{2}

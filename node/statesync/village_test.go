@@ -189,6 +189,7 @@ func village(t *testing.T, servers, accounts int) (*hub, *store.Store) {
 	cfg := DefaultClientConfig()
 	cfg.Trust, cfg.Dir, cfg.Options, cfg.Network, cfg.Log = trust(), filepath.Join(t.TempDir(), "new"), options(), h, slog.New(slog.DiscardHandler)
 	cfg.OfferWait, cfg.InquireEvery, cfg.RequestTimeout = 50*time.Millisecond, 20*time.Millisecond, 200*time.Millisecond
+	cfg.Members = servers
 	h.client = NewClient(cfg)
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
