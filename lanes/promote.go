@@ -25,8 +25,22 @@ func (s *pool) promote() (moved int) {
 	}
 	s.holdAll()
 	defer s.releaseAll()
-	for lane := range s.lanes {
-		moved += s.promoteIn(chain.LaneID(lane))
+	w := s.walkBarred()
+	var vain [chain.NumLanes]int
+	for h, e := w.oldest(); e != nil; h, e = w.oldest() {
+		s.promoteLooked++
+		l := h.levelOf(e, nil)
+		if l == levelBarred {
+			if vain[e.lane]++; vain[e.lane] == s.barredLooks {
+				s.midway[e.lane] = w.leave(e.lane)
+			}
+			continue
+		}
+		h.lanes[e.lane].remove(e)
+		e.level = l
+		s.targets.joinTarget(e) // before the next is judged
+		h.movers[e.lane] = append(h.movers[e.lane], e)
+		moved++
 	}
 	for i := range s.shards {
 		s.shards[i].settleMovers()
@@ -34,62 +48,38 @@ func (s *pool) promote() (moved int) {
 	return moved
 }
 
-// promoteIn promotes what is barred in a lane. The movers are to be settled.
-func (s *pool) promoteIn(lane chain.LaneID) (moved int) {
-	w := s.barredIn(lane)
-	for vain := 0; vain < s.barredLooks; {
-		h, e := w.oldest()
-		if e == nil {
-			s.midway[lane] = false
-			return moved
-		}
-		s.promoteLooked++
-		l := h.levelOf(e, nil)
-		if l == levelBarred {
-			vain++
-			continue
-		}
-		h.lanes[lane].remove(e)
-		e.level = l
-		s.targets.joinTarget(e) // before the next is judged
-		h.movers[lane] = append(h.movers[lane], e)
-		moved++
-	}
-	s.midway[lane] = true
-	for i := range w.shards[:w.n] {
-		w.shards[i].lanes[lane].resume = w.at[i]
-	}
-	clear(w.at[:w.n])
-	return moved
-}
-
-// barredWalk goes through what is barred in a lane from the oldest to the newest. The entry
-// that it has returned may leave.
+// barredWalk goes through what is barred in all lanes from the oldest to the newest. The
+// entry that it has returned may leave.
 type barredWalk struct {
-	shards [numShards]*shard // that have more
-	at     [numShards]*entry // what each of them has next
-	seqs   [numShards]uint64 // its place, so that finding the oldest reads no entries
+	shards [barredQueues]*shard // of the queues that have more
+	at     [barredQueues]*entry // what each of them has next
+	seqs   [barredQueues]uint64 // its place, so that finding the oldest reads no entries
 	n      int
 }
 
-// barredIn starts where the last walk of the lane was left off, or at the oldest. All shards
-// are held.
-func (s *pool) barredIn(lane chain.LaneID) *barredWalk {
+const barredQueues = numShards * int(chain.NumLanes)
+
+// walkBarred starts in each lane where its last walk was left off, or at the oldest. All
+// shards are held.
+func (s *pool) walkBarred() *barredWalk {
 	w := &s.barredWalk
 	w.n = 0
 	for i := range s.shards {
 		h := &s.shards[i]
-		q := &h.lanes[lane]
-		e := q.fifos[levelBarred].head
-		if s.midway[lane] {
-			e = q.resume
-		}
-		q.resume = nil
-		if e != nil {
-			w.shards[w.n], w.at[w.n], w.seqs[w.n] = h, e, e.seq
-			w.n++
+		for lane := range h.lanes {
+			q := &h.lanes[lane]
+			e := q.fifos[levelBarred].head
+			if s.midway[lane] {
+				e = q.resume
+			}
+			q.resume = nil
+			if e != nil {
+				w.shards[w.n], w.at[w.n], w.seqs[w.n] = h, e, e.seq
+				w.n++
+			}
 		}
 	}
+	s.midway = [chain.NumLanes]bool{}
 	return w
 }
 
@@ -108,11 +98,31 @@ func (w *barredWalk) oldest() (*shard, *entry) {
 	if next := e.next; next != nil {
 		w.at[first], w.seqs[first] = next, next.seq
 	} else {
-		w.n--
-		w.shards[first], w.at[first], w.seqs[first] = w.shards[w.n], w.at[w.n], w.seqs[w.n]
-		w.at[w.n] = nil
+		w.drop(first)
 	}
 	return h, e
+}
+
+// drop takes a queue out.
+func (w *barredWalk) drop(i int) {
+	w.n--
+	w.shards[i], w.at[i], w.seqs[i] = w.shards[w.n], w.at[w.n], w.seqs[w.n]
+	w.at[w.n] = nil
+}
+
+// leave notes where the next walk of a lane is to go on, takes the lane out, and reports
+// whether it had more.
+func (w *barredWalk) leave(lane chain.LaneID) (more bool) {
+	for i := 0; i < w.n; {
+		if w.at[i].lane != lane {
+			i++
+			continue
+		}
+		w.shards[i].lanes[lane].resume = w.at[i]
+		w.drop(i)
+		more = true
+	}
+	return more
 }
 
 // settleMovers gives the movers their places, and their senders their anchors, once.
