@@ -182,3 +182,32 @@ func TestAPickLooksAtAPartOfTheBarred(t *testing.T) {
 		t.Errorf("took %d and looked at %d, want at most %d", taken, p.lookedLast, most)
 	}
 }
+
+// TestWhatLeavesIsLookedForWithItsSender: to discard, to bar and to believe asks the shard of
+// the sender and no other.
+func TestWhatLeavesIsLookedForWithItsSender(t *testing.T) {
+	p := crowdedActors()
+	var m maker
+	tx := p.message(t, &m, 1, 0, 1, 1_000)
+	other := *tx
+	for p.shardOf(other.Sender) == p.shardOf(tx.Sender) {
+		other.Sender[19]++
+	}
+	stands := func() entry { return *p.entry(tx.Hash) }
+	was := stands()
+	used := map[chain.Hash]chain.Usage{tx.Hash: {Cycles: 7}}
+	p.discard([]*chain.VerifiedTx{&other})
+	p.bar([]*chain.VerifiedTx{&other})
+	p.believe([]*chain.VerifiedTx{&other}, used)
+	if is := stands(); is.level != was.level || is.ran != was.ran {
+		t.Errorf("another sender's: level %d, ran %+v", is.level, is.ran)
+	}
+	p.believe([]*chain.VerifiedTx{tx}, used)
+	p.bar([]*chain.VerifiedTx{tx})
+	if is := stands(); is.level != levelBarred || is.ran != used[tx.Hash] {
+		t.Errorf("its own: level %d, ran %+v", is.level, is.ran)
+	}
+	if p.discard([]*chain.VerifiedTx{tx}); p.entry(tx.Hash) != nil {
+		t.Error("it is still here")
+	}
+}

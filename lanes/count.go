@@ -54,13 +54,10 @@ const (
 
 // believe notes of transactions what an execution of theirs used: the next picks need not
 // find out again that they are not like others that run the same. All shards are held.
-func (s *pool) believe(used map[chain.Hash]chain.Usage) {
-	for hash, u := range used {
-		for i := range s.shards {
-			if e := s.shards[i].byHash[hash]; e != nil {
-				e.ran = u
-				break
-			}
+func (s *pool) believe(ran []*chain.VerifiedTx, used map[chain.Hash]chain.Usage) {
+	for _, tx := range ran {
+		if e := s.shardOf(tx.Sender).byHash[tx.Hash]; e != nil {
+			e.ran = used[tx.Hash]
 		}
 	}
 }

@@ -165,16 +165,16 @@ func (x *extremes) step(t *testing.T) {
 		}
 		x.pool.admit(offers, make([]error, len(offers)))
 	case k < 85:
-		var hashes []chain.Hash
+		var txs []*chain.VerifiedTx
 		for range x.rng.IntN(4) {
 			if len(x.known) > 0 {
-				hashes = append(hashes, x.known[x.rng.IntN(len(x.known))].Tx.Hash)
+				txs = append(txs, x.known[x.rng.IntN(len(x.known))].Tx)
 			}
 		}
 		if x.rng.IntN(2) == 0 {
-			x.pool.bar(hashes)
+			x.pool.bar(txs)
 		} else {
-			x.pool.discard(hashes)
+			x.pool.discard(txs)
 		}
 	case k < 90:
 		x.pick(t)
@@ -302,6 +302,7 @@ func (x *extremes) request(params *params.Params) *PackRequest {
 		req.Used, req.Doubt = map[chain.Hash]chain.Usage{}, x.rng.IntN(2) == 0
 		req.Anew = x.rng.IntN(2) == 0
 		for _, o := range x.known {
+			req.Ran = append(req.Ran, o.Tx)
 			req.Used[o.Tx.Hash] = oneOf(x.rng, chain.Usage{}, chain.Usage{Cycles: 1}, chain.Usage{Cycles: 1 << 40, Cells: 1 << 40})
 		}
 	}

@@ -358,17 +358,17 @@ func TestMessagesThatTakeNothing(t *testing.T) {
 	l := small(t, params, wealthy().withActors(1), 1_000)
 	var m maker
 	to := chain.Address{0xac, 1, 0}
-	var hashes []chain.Hash
+	var sent []*chain.VerifiedTx
 	for i, limit := range []chain.Cycles{21_000, 100_000, 21_000, 21_000, 50_000} {
 		tx := m.transfer(byte(i), 0, 1, limit)
 		tx.Tx.To, tx.Tx.Payload, tx.Tx.CellsLimit = &to, message("go"), 100
 		if err := l.Admit(t.Context(), []*chain.VerifiedTx{tx})[0]; err != nil {
 			t.Fatal(err)
 		}
-		hashes = append(hashes, tx.Hash)
+		sent = append(sent, tx)
 	}
 	for _, i := range []int{1, 4, 0, 2, 3} {
-		if err := l.Discard(t.Context(), hashes[i:i+1]); err != nil {
+		if err := l.Discard(t.Context(), sent[i:i+1]); err != nil {
 			t.Fatal(err)
 		}
 	}

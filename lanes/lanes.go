@@ -163,7 +163,7 @@ func (l *Lanes) Finalized(ctx context.Context, head FinalizedHead) error {
 // tier: else a pool full of what was signed before the change would be packed and refused
 // for dozens of blocks, and nobody of it would pay.
 func (l *Lanes) rejudge(was, now *params.Params) {
-	var moved []chain.Hash
+	var moved []*chain.VerifiedTx
 	var again []offer
 	for _, tx := range l.pool.waiting() {
 		before, o := l.offerUnder(tx, was), l.offerUnder(tx, now)
@@ -175,7 +175,7 @@ func (l *Lanes) rejudge(was, now *params.Params) {
 		case o.Err == nil:
 			again = append(again, o)
 		}
-		moved = append(moved, tx.Hash)
+		moved = append(moved, tx)
 	}
 	if len(moved) == 0 {
 		return
@@ -186,21 +186,25 @@ func (l *Lanes) rejudge(was, now *params.Params) {
 
 // Discard removes transactions from the pool, for instance those that a
 // proposer found it could not execute. Unknown ones are ignored.
-func (l *Lanes) Discard(ctx context.Context, hashes []chain.Hash) error {
+func (l *Lanes) Discard(ctx context.Context, txs []*chain.VerifiedTx) error {
 	if err := l.open(ctx); err != nil {
 		return err
 	}
-	l.pool.discard(hashes)
+	l.pool.discard(txs)
 	return nil
 }
 
 // Shun removes transactions as Discard does and refuses them for a while.
-func (l *Lanes) Shun(ctx context.Context, hashes []chain.Hash) error {
+func (l *Lanes) Shun(ctx context.Context, txs []*chain.VerifiedTx) error {
 	if err := l.open(ctx); err != nil {
 		return err
 	}
+	hashes := make([]chain.Hash, len(txs))
+	for i, tx := range txs {
+		hashes[i] = tx.Hash
+	}
 	l.shunned.add(hashes, chain.Height(l.height.Load())+shunnedBlocks)
-	l.pool.discard(hashes)
+	l.pool.discard(txs)
 	return nil
 }
 
@@ -209,19 +213,19 @@ func (l *Lanes) Shun(ctx context.Context, hashes []chain.Hash) error {
 // becomes a message: counted as a payment, it would be packed again and again. Another
 // stands behind what can run for a while (see pool.bar).
 func (l *Lanes) Reconsider(ctx context.Context, txs []*chain.VerifiedTx) error {
-	var busy []chain.Hash
+	var busy []*chain.VerifiedTx
 	for _, tx := range txs {
-		w, ok := l.pool.lookup(tx.Hash)
+		w, ok := l.pool.shardOf(tx.Sender).lookup(tx.Hash)
 		switch {
 		case !ok:
 			continue
 		case w.calls:
-			busy = append(busy, tx.Hash)
+			busy = append(busy, tx)
 			continue
 		case l.offer(tx).Calls.Actor == nil:
 			continue
 		}
-		if err := l.Discard(ctx, []chain.Hash{tx.Hash}); err != nil {
+		if err := l.Discard(ctx, []*chain.VerifiedTx{tx}); err != nil {
 			return err
 		}
 		l.Admit(ctx, []*chain.VerifiedTx{tx}) // or it is refused, and its sender's to send again

@@ -167,7 +167,7 @@ func TestLifeOfTransactions(t *testing.T) {
 	if err != nil || len(packed.Txs) != 3 {
 		t.Errorf("packed %s, %v: want one of each sender", names(packed.Txs), err)
 	}
-	if err := l.Discard(ctx, []chain.Hash{txs[1].Hash, {1}}); err != nil {
+	if err := l.Discard(ctx, []*chain.VerifiedTx{txs[1], {Hash: chain.Hash{1}}}); err != nil {
 		t.Fatal(err)
 	}
 	expect("discarded", txs[1], 0, false)
@@ -244,7 +244,7 @@ func TestRequestsEndWithTheLanesOrTheCaller(t *testing.T) {
 		if err := l.Finalized(ctx, FinalizedHead{}); !errors.Is(err, want) {
 			t.Errorf("finalized %s: %v, want %v", when, err, want)
 		}
-		if err := l.Discard(ctx, []chain.Hash{tx[0].Hash}); !errors.Is(err, want) {
+		if err := l.Discard(ctx, tx[:1]); !errors.Is(err, want) {
 			t.Errorf("discard %s: %v, want %v", when, err, want)
 		}
 		if _, _, err := l.Lookup(ctx, chain.Hash{}); !errors.Is(err, want) {

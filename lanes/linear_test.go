@@ -240,7 +240,7 @@ func ask(p *bare, steps []step, batch []int) {
 			steps[i].got = verdict(answers[k])
 		}
 	case s.discard != nil:
-		p.discard([]chain.Hash{s.discard.Hash})
+		p.discard([]*chain.VerifiedTx{s.discard})
 	case s.head != nil:
 		if err := p.advance(*s.head, nil, []chain.Address{s.touched}); err != nil {
 			s.got = err.Error()

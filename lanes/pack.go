@@ -30,6 +30,8 @@ type PackRequest struct {
 	Left func(chain.Address) (chain.Cycles, error)
 	// Used is what transactions used when they were executed on the parent just now.
 	Used map[chain.Hash]chain.Usage
+	// Ran are the transactions that Used knows.
+	Ran []*chain.VerifiedTx
 	// Busy are the actors that had no cycles left for a message in that execution.
 	Busy map[chain.Address]struct{}
 	// Doubt says that an execution used so much more than was expected that a part of

@@ -26,7 +26,7 @@ func (s *pool) pick(req *PackRequest) (order.Selection, error) {
 	defer s.releaseAll()
 	defer s.merge.clearEntries()
 	if req.Doubt {
-		s.believe(req.Used)
+		s.believe(req.Ran, req.Used)
 	}
 	k, err := s.picker(req, ahead, false, nil)
 	if err == nil && (k.cramped || len(k.called.tight) > 0) { // somebody's unused limits keep others out

@@ -267,6 +267,7 @@ func (w *walk) expectations(req *PackRequest) {
 	for _, t := range w.model.queue {
 		if w.rng.IntN(2) > 0 {
 			u := use(60_000, 500) // maybe above the limits
+			req.Ran = append(req.Ran, t.tx)
 			if req.Used[t.tx.Hash] = u; req.Doubt {
 				t.ran = u
 			}

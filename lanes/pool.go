@@ -301,17 +301,14 @@ func (h *shard) current(addr chain.Address) (account, bool) {
 }
 
 // discard removes transactions from the pool. Unknown ones are ignored.
-func (s *pool) discard(hashes []chain.Hash) {
+func (s *pool) discard(txs []*chain.VerifiedTx) {
 	s.holdAll()
 	defer s.releaseAll()
-	for _, hash := range hashes {
-		for i := range s.shards {
-			h := &s.shards[i]
-			if e := h.byHash[hash]; e != nil {
-				h.remove(e)
-				h.counts.discarded.Add(1)
-				break
-			}
+	for _, tx := range txs {
+		h := s.shardOf(tx.Sender)
+		if e := h.byHash[tx.Hash]; e != nil {
+			h.remove(e)
+			h.counts.discarded.Add(1)
 		}
 	}
 }

@@ -225,25 +225,25 @@ func TestBar(t *testing.T) { // ADR 128
 	cfg.actorRefill, cfg.actorMost, cfg.LaneTxs[chain.LaneUser] = 1_000_000, 10_000_000, crowd
 	p := newBare(cfg, 10)
 	var m maker
-	add := func(sender byte, to *chain.Address, tip chain.Wei) (chain.Hash, error) {
+	add := func(sender byte, to *chain.Address, tip chain.Wei) (*chain.VerifiedTx, error) {
 		tx := m.tx(sender, 0, tip)
 		tx.Tx.To = to
 		_, err := p.add(tx, 0, account{})
-		return tx.Hash, err
+		return tx, err
 	}
-	var busy []chain.Hash
+	var busy []*chain.VerifiedTx
 	for n := range byte(crowd) {
-		hash, err := add(n, &chain.Address{0xac}, 50)
+		tx, err := add(n, &chain.Address{0xac}, 50)
 		if err != nil {
 			t.Fatal(err)
 		}
-		busy = append(busy, hash)
+		busy = append(busy, tx)
 	}
 	if _, err := add(100, nil, 1); err == nil {
 		t.Error("a lane full of what pays more takes what pays less")
 	}
-	was, _ := p.lookup(busy[3])
-	p.bar(append(busy[:30:30], chain.Hash{0xff}))
+	was, _ := p.lookup(busy[3].Hash)
+	p.bar(append(busy[:30:30], &chain.VerifiedTx{Hash: chain.Hash{0xff}}))
 	p.checkShards(t)
 	for n := range byte(20) {
 		if _, err := add(100+n, nil, 1); err != nil {
@@ -254,7 +254,7 @@ func TestBar(t *testing.T) { // ADR 128
 		t.Errorf("%d of %d are barred, want 10", s.Barred, s.Txs)
 	}
 	for passed := range uint64(barredHeads + 1) {
-		is, _ := p.lookup(busy[3])
+		is, _ := p.lookup(busy[3].Hash)
 		if barred := passed < barredHeads; (is.State == WaitBarred) != barred || !barred && is != was {
 			t.Errorf("%d heads later: %+v, first %+v", passed, is, was)
 		}

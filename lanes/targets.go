@@ -221,24 +221,19 @@ const barredHeads = 8
 // for, though they were counted on: for some heads they stand behind all that can run,
 // and go first from a full lane. Who makes actors busy in the same block would else fill
 // a lane with what never runs and pays nothing. Then they have their places again.
-func (s *pool) bar(hashes []chain.Hash) {
+func (s *pool) bar(txs []*chain.VerifiedTx) {
 	s.holdAll()
 	defer s.releaseAll()
-	for _, hash := range hashes {
-		for i := range s.shards {
-			h := &s.shards[i]
-			e := h.byHash[hash]
-			if e == nil {
-				continue
-			}
-			if s.targets.counts(e) {
-				s.lanes[e.lane].lower(levelBarred)
-				h.lanes[e.lane].remove(e)
-				e.level, e.until = levelBarred, h.basis.count+barredHeads
-				h.movers[e.lane] = append(h.movers[e.lane], e)
-			}
-			break
+	for _, tx := range txs {
+		h := s.shardOf(tx.Sender)
+		e := h.byHash[tx.Hash]
+		if e == nil || !s.targets.counts(e) {
+			continue
 		}
+		s.lanes[e.lane].lower(levelBarred)
+		h.lanes[e.lane].remove(e)
+		e.level, e.until = levelBarred, h.basis.count+barredHeads
+		h.movers[e.lane] = append(h.movers[e.lane], e)
 	}
 	for i := range s.shards {
 		s.shards[i].settleMovers()

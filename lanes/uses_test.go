@@ -224,7 +224,7 @@ func TestShunned(t *testing.T) {
 	if err := admit(); err != nil {
 		t.Fatal(err)
 	}
-	if err := l.Shun(t.Context(), []chain.Hash{tx.Hash}); err != nil {
+	if err := l.Shun(t.Context(), []*chain.VerifiedTx{tx}); err != nil {
 		t.Fatal(err)
 	}
 	if _, ok, _ := l.Lookup(t.Context(), tx.Hash); ok {

@@ -189,7 +189,7 @@ func ofCompany() []Mutant {
 			Name: "pool-forgets-early", About: "transactions leave the pool with the first block that has them, final or not",
 			File:  "node/ledger/propose.go",
 			Old:   "\treturn l.seal(h, parent, txs, &result, func() txList { return list })\n",
-			New:   "\tfor _, tx := range txs {\n\t\t_ = l.cfg.Pool.Discard(context.Background(), []chain.Hash{tx.Hash})\n\t}\n\treturn l.seal(h, parent, txs, &result, func() txList { return list })\n",
+			New:   "\t_ = l.cfg.Pool.Discard(context.Background(), txs)\n\treturn l.seal(h, parent, txs, &result, func() txList { return list })\n",
 			Found: []Finder{nodes(7, 1)},
 		},
 		{

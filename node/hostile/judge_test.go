@@ -30,7 +30,7 @@ func (a answer) String() string {
 func (w *world) judge(tx *chain.VerifiedTx) (answer, error) {
 	admitted := w.lanes.Admit(context.Background(), []*chain.VerifiedTx{tx})[0]
 	if admitted == nil {
-		if err := w.lanes.Discard(context.Background(), []chain.Hash{tx.Hash}); err != nil {
+		if err := w.lanes.Discard(context.Background(), []*chain.VerifiedTx{tx}); err != nil {
 			return answer{}, err
 		}
 	}

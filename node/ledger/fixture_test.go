@@ -48,10 +48,10 @@ func (p *pool) Executable() int { return len(p.txs) }
 
 func (p *pool) Reconsider(context.Context, []*chain.VerifiedTx) error { return nil }
 
-func (p *pool) Shun(ctx context.Context, hashes []chain.Hash) error { return p.Discard(ctx, hashes) }
+func (p *pool) Shun(ctx context.Context, txs []*chain.VerifiedTx) error { return p.Discard(ctx, txs) }
 
-func (p *pool) Discard(_ context.Context, hashes []chain.Hash) error {
-	p.txs = slices.DeleteFunc(p.txs, func(tx *chain.VerifiedTx) bool { return slices.Contains(hashes, tx.Hash) })
+func (p *pool) Discard(_ context.Context, txs []*chain.VerifiedTx) error {
+	p.txs = slices.DeleteFunc(p.txs, func(tx *chain.VerifiedTx) bool { return slices.Contains(txs, tx) })
 	return nil
 }
 

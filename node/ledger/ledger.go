@@ -54,11 +54,11 @@ type Pool interface {
 	// Pack returns transactions in block order that fit the request.
 	Pack(ctx context.Context, req lanes.PackRequest) (order.Selection, error)
 	// Discard drops transactions that no block takes. Unknown ones are ignored.
-	Discard(ctx context.Context, hashes []chain.Hash) error
+	Discard(ctx context.Context, txs []*chain.VerifiedTx) error
 	// Reconsider judges transactions anew that turned out to be messages.
 	Reconsider(ctx context.Context, txs []*chain.VerifiedTx) error
 	// Shun drops transactions and refuses them for a while.
-	Shun(ctx context.Context, hashes []chain.Hash) error
+	Shun(ctx context.Context, txs []*chain.VerifiedTx) error
 	// Executable is how many transactions a block could take now, those of blocks that
 	// are not final included. It waits for nobody.
 	Executable() int

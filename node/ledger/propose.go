@@ -95,6 +95,7 @@ type proposal struct {
 	// is known before the first packing but what was learned of others. That is not to be
 	// trusted once doubt is set.
 	used  map[chain.Hash]chain.Usage
+	ran   []*chain.VerifiedTx        // those in used
 	busy  map[chain.Address]struct{} // actors that had no cycles left for somebody's message then
 	doubt bool
 	anew  bool // the next packing makes the selection again that led to doubt
@@ -189,6 +190,7 @@ func (p *proposal) pack() (order.Selection, error) {
 		BaseFees: h.BaseFees,
 		VRFOut:   p.vrfOut,
 		Used:     p.used,
+		Ran:      p.ran,
 		Busy:     p.busy,
 		Doubt:    p.doubt,
 		Anew:     p.anew,

@@ -49,6 +49,9 @@ func (p *proposal) recordUsage(s *exec.Built) (all chain.Usage) {
 	}
 	for i, tx := range s.Kept {
 		u := chain.Usage{Cycles: s.Receipts[i].CyclesUsed, Cells: s.Receipts[i].CellsUsed}
+		if _, known := p.used[tx.Hash]; !known {
+			p.ran = append(p.ran, tx)
+		}
 		p.used[tx.Hash] = u
 		all.Cycles += u.Cycles
 		all.Cells += u.Cells

@@ -75,8 +75,7 @@ func (p *proposal) build(all *order.Selection) (exec.Built, error) {
 // refuse drops of what a round has refused what no block will take, and counts what is
 // not overcommitted.
 func (l *Ledger) refuse(ctx context.Context, sel *order.Selection, list []*exec.InvalidTx) (refused int, err error) {
-	var never []chain.Hash
-	var busy []*chain.VerifiedTx
+	var never, busy []*chain.VerifiedTx
 	for _, invalid := range list {
 		tx := sel.Txs[invalid.Index]
 		if errors.Is(invalid.Err, exec.ErrTime) {
@@ -86,7 +85,7 @@ func (l *Ledger) refuse(ctx context.Context, sel *order.Selection, list []*exec.
 			return 0, err
 		}
 		if !exec.MayPass(invalid.Err) && !errors.As(invalid.Err, new(*fees.NonceError)) {
-			never = append(never, tx.Hash)
+			never = append(never, tx)
 		}
 		if sel.IsOvercommitted(invalid.Index) {
 			continue

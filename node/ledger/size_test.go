@@ -64,9 +64,9 @@ func (p *slowPool) Executable() int { return 0 }
 
 func (p *slowPool) Reconsider(context.Context, []*chain.VerifiedTx) error { return nil }
 
-func (p *slowPool) Shun(context.Context, []chain.Hash) error { return nil }
+func (p *slowPool) Shun(context.Context, []*chain.VerifiedTx) error { return nil }
 
-func (p *slowPool) Discard(context.Context, []chain.Hash) error { return nil }
+func (p *slowPool) Discard(context.Context, []*chain.VerifiedTx) error { return nil }
 
 func TestLateProposalIsFollowedByASmallerOne(t *testing.T) {
 	f := newFixture(t)

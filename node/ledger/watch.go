@@ -116,16 +116,16 @@ func (l *Ledger) shun(ctx context.Context, w *watch) error {
 	if len(w.slow) == 0 {
 		return nil
 	}
-	var hashes []chain.Hash
+	var txs []*chain.VerifiedTx
 	for _, s := range w.slow {
-		if slices.Contains(hashes, s.tx.Hash) {
+		if slices.Contains(txs, s.tx) {
 			continue // ran twice
 		}
-		hashes = append(hashes, s.tx.Hash)
+		txs = append(txs, s.tx)
 		l.cfg.Log.Warn("a transaction took far longer than its cycles pay for and was dropped",
 			"hash", s.tx.Hash, "took", time.Duration(s.nanos), "cycles", s.used.Cycles)
 	}
 	w.slow = nil
-	l.Stats.Slow.Add(uint64(len(hashes)))
-	return l.cfg.Pool.Shun(ctx, hashes)
+	l.Stats.Slow.Add(uint64(len(txs)))
+	return l.cfg.Pool.Shun(ctx, txs)
 }
