@@ -29,12 +29,12 @@ type block struct {
 	kind         blockKind
 	onBreak      *label
 	onContinue   *label
-	exc          int    // register of the exception; the one after it holds the one before
-	name         string // of an except clause, or empty
-	jump         int    // register with the number of the jump that waits, 0 for none
-	value        int    // register with the value that return waits with
-	entry        label  // where jumps that wait begin to leave a guardBlock
-	waiting      []exit // by number, from 1
+	exc          int      // register of the exception; the one after it holds the one before
+	name         *binding // of an except clause, or nil
+	jump         int      // register with the number of the jump that waits, 0 for none
+	value        int      // register with the value that return waits with
+	entry        label    // where jumps that wait begin to leave a guardBlock
+	waiting      []exit   // by number, from 1
 	waitingLines []int32
 }
 
@@ -71,8 +71,12 @@ func (f *unit) mustUnwind() bool {
 }
 
 // emitExit jumps out of the blocks around this place. A return has its value in
-// register r.
+// register r. Where nothing comes to, it costs nothing: syntax.Check has refused the
+// jumps that have no place to go, so that one token pays for each (ADR 59).
 func (f *unit) emitExit(at syntax.Pos, why exit, r int) {
+	if f.dead {
+		return
+	}
 	// Bounded: by the levels of indentation, 100.
 	for i := len(f.blocks) - 1; i >= 0; i-- {
 		b := f.blocks[i]

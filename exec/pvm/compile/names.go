@@ -95,57 +95,99 @@ func (f *unit) loadName(id string, dst int) {
 	}
 }
 
+// binding is a name of a unit with the place where it lives, looked up once.
+type binding struct {
+	name  string // in its long form
+	home  home
+	at    int // register, or index of the free variable
+	index int // among the names of the object and 1 more, 0 while nothing needed it
+}
+
+// bind looks up where a name lives.
+func (f *unit) bind(id string) binding {
+	b := binding{name: f.mangle(id)}
+	b.home, b.at = f.home(b.name)
+	return b
+}
+
+// bindExcept looks up where the name of an except clause lives; nil without one.
+func (f *unit) bindExcept(id string) *binding {
+	if id == "" {
+		return nil
+	}
+	b := f.bind(id)
+	return &b
+}
+
+// indexOf returns the index of the name of b, which it takes the first time.
+func (f *unit) indexOf(b *binding) int {
+	if b.index == 0 {
+		b.index = f.nameIndex(b.name) + 1
+	}
+	return b.index - 1
+}
+
 // storeName binds a name to what is in register src.
 func (f *unit) storeName(id string, src int) {
-	name := f.mangle(id)
-	switch h, i := f.home(name); h {
+	b := f.bind(id)
+	f.storeAt(&b, src)
+}
+
+func (f *unit) storeAt(b *binding, src int) {
+	switch b.home {
 	case inRegister:
-		f.move(i, src)
-		f.assigned.set(i)
+		f.move(b.at, src)
+		f.assigned.set(b.at)
 	case inCell:
-		f.emit(code.SetCell, i, src, 0)
+		f.emit(code.SetCell, b.at, src, 0)
 	case inFree:
-		f.emit(code.SetFree, i, src, 0)
+		f.emit(code.SetFree, b.at, src, 0)
 	case inNamespace:
-		f.emitWide(code.SetName, src, f.nameIndex(name))
+		f.emitWide(code.SetName, src, f.indexOf(b))
 	default:
-		f.emitWide(code.SetGlobal, src, f.nameIndex(name))
+		f.emitWide(code.SetGlobal, src, f.indexOf(b))
 	}
 }
 
 func (f *unit) deleteName(id string) {
-	name := f.mangle(id)
-	switch h, i := f.home(name); h {
+	b := f.bind(id)
+	if b.home == inRegister {
+		f.emitCheck(b.name, b.at)
+	}
+	f.unbind(&b)
+}
+
+// unbind deletes a name; a local need not hold a value.
+func (f *unit) unbind(b *binding) {
+	switch b.home {
 	case inRegister:
-		f.emitCheck(name, i)
-		f.emit(code.Clear, i, 0, 0)
+		f.emit(code.Clear, b.at, 0, 0)
 	case inCell:
-		f.emit(code.DelCell, i, f.nameIndex(name), 0)
+		f.emit(code.DelCell, b.at, f.indexOf(b), 0)
 	case inFree:
-		f.emit(code.DelFree, i, 0, 0)
+		f.emit(code.DelFree, b.at, 0, 0)
 	case inNamespace:
-		f.emitWide(code.DelName, 0, f.nameIndex(name))
+		f.emitWide(code.DelName, 0, f.indexOf(b))
 	default:
-		f.emitWide(code.DelGlobal, 0, f.nameIndex(name))
+		f.emitWide(code.DelGlobal, 0, f.indexOf(b))
 	}
 }
 
-// deleteExceptName deletes the name of an except clause, which the clause may have
-// deleted: it is bound to None first, as in Python.
-func (f *unit) deleteExceptName(id string) {
-	if id == "" {
+// deleteExceptName deletes the name of an except clause, if it has one, which the
+// clause may have deleted: it is bound to None first, as in Python. Nothing is looked
+// up for it: a jump out of many clauses costs what it emits.
+func (f *unit) deleteExceptName(b *binding) {
+	if b == nil {
 		return
 	}
-	if h, i := f.home(f.mangle(id)); h == inRegister {
-		f.emit(code.Clear, i, 0, 0)
-		return
+	if b.home != inRegister {
+		mark := f.top
+		r := f.alloc(1)
+		f.loadNone(r)
+		f.storeAt(b, r)
+		f.top = mark
 	}
-	mark := f.top
-	r := f.alloc(1)
-	f.loadNone(r)
-	f.storeName(id, r)
-	f.deleteName(id)
-	f.top = mark
+	f.unbind(b)
 }
 
 // target returns the register of a name that an expression can be computed into.

@@ -126,22 +126,23 @@ func (f *unit) exceptClause(h *syntax.ExceptHandler, exc, inner int, end, out *l
 		f.top = mark
 	}
 	var r row
-	if h.Name != "" {
-		f.storeName(h.Name, exc)
+	name := f.bindExcept(h.Name)
+	if name != nil {
+		f.storeAt(name, exc)
 		r = f.openRow(inner)
 	}
-	f.push(&block{kind: handlerBlock, exc: exc, name: h.Name})
+	f.push(&block{kind: handlerBlock, exc: exc, name: name})
 	f.stmts(h.Body)
 	f.pop()
-	if h.Name != "" {
+	if name != nil {
 		f.closeRow(r)
 	}
-	f.deleteExceptName(h.Name)
+	f.deleteExceptName(name)
 	f.emit(code.Leave, exc, 0, 0)
 	f.jump(end)
-	if h.Name != "" {
+	if name != nil {
 		f.land(r)
-		f.deleteExceptName(h.Name)
+		f.deleteExceptName(name)
 		f.jump(out)
 	}
 	f.place(&next)
@@ -205,19 +206,20 @@ func (f *unit) starClause(h *syntax.ExceptHandler, rest, raised int) {
 	f.move(rest, m+1)
 	f.branch(code.JumpIfNone, m, &next)
 	f.emit(code.Enter, m, 0, 0)
-	if h.Name != "" {
-		f.storeName(h.Name, m)
+	name := f.bindExcept(h.Name)
+	if name != nil {
+		f.storeAt(name, m)
 	}
 	r := f.openRow(caught)
-	f.push(&block{kind: handlerBlock, exc: m, name: h.Name})
+	f.push(&block{kind: handlerBlock, exc: m, name: name})
 	f.stmts(h.Body)
 	f.pop()
 	f.closeRow(r)
-	f.deleteExceptName(h.Name)
+	f.deleteExceptName(name)
 	f.emit(code.Leave, m, 0, 0)
 	f.jump(&next)
 	f.land(r)
-	f.deleteExceptName(h.Name)
+	f.deleteExceptName(name)
 	f.emit(code.Leave, m, 0, 0)
 	f.emit(code.ListAppend, raised, caught, 0)
 	f.place(&next)
