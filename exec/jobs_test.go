@@ -6,10 +6,8 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
-	"github.com/cowboy-foundation/cowboy/chain/params"
 	"github.com/cowboy-foundation/cowboy/exec/actor"
 	"github.com/cowboy-foundation/cowboy/exec/governance"
-	"github.com/cowboy-foundation/cowboy/exec/manifest"
 	"github.com/cowboy-foundation/cowboy/exec/market/jobs"
 	"github.com/cowboy-foundation/cowboy/state"
 )
@@ -41,13 +39,12 @@ func (c *testChain) jobDoes(from chain.Address, value chain.Wei, q chain.Request
 	return c.block(c.jobTx(from, value, q)).Receipts[0]
 }
 
-func (c *testChain) job(id chain.Hash) *jobs.Job {
+// submitted puts a job into a block by itself, and returns its id.
+func (c *testChain) submitted(from chain.Address, q *chain.JobSubmit) (chain.Hash, chain.Receipt) {
 	c.t.Helper()
-	j, err := jobs.Read(c.state, id)
-	if err != nil || j == nil {
-		c.t.Fatalf("job %s: %v, %v", id, j, err)
-	}
-	return j
+	tx := c.jobTx(from, q.Spec.MaxPrice+q.Spec.Tip, q)
+	r := c.block(tx).Receipts[0]
+	return chain.JobID(tx.Hash, c.height), r
 }
 
 // dispatcherBooks holds the dispatcher's balance to what its jobs hold.
@@ -76,13 +73,10 @@ func (c *testChain) row(k state.StorageKey) []byte {
 func TestJobIsSubmittedAndTakenBack(t *testing.T) { // CIP-2 §3; resolutions 5.18, 12.22
 	c := marketChain(t, rich(alice), rich(bob))
 	before := c.state.Balance(alice)
-	q := jobOrder()
-	tx := c.jobTx(alice, 1_010, q)
-	r := c.block(tx).Receipts[0]
+	id, r := c.submitted(alice, jobOrder())
 	if r.Code != chain.CodeOK || len(r.Events) != 1 || r.Events[0].Name != jobs.EventSubmitted {
 		t.Fatalf("submit: %+v", r)
 	}
-	id := chain.JobID(tx.Hash, c.height)
 	if !bytes.Equal(r.Output, cbor.AppendBytes(nil, id[:])) {
 		t.Errorf("the answer is %x, want the id %s", r.Output, id)
 	}
@@ -106,25 +100,35 @@ func TestJobIsSubmittedAndTakenBack(t *testing.T) { // CIP-2 §3; resolutions 5.
 	if c.row(fresh) == nil || c.row(live) == nil {
 		t.Error("nothing says that it is to be drawn for")
 	}
-	// A job is drawn for in the next block, so it is taken back in its own. The first one ends
-	// there: nobody is registered.
-	before = c.state.Balance(alice)
-	tx = c.jobTx(alice, 1_010, q)
-	id = chain.JobID(tx.Hash, c.height+1)
-	nth := func(n uint64, q chain.Request) *chain.VerifiedTx {
-		v := c.jobTx(alice, 0, q)
-		v.Tx.Nonce += n
-		return verified(v.Tx, alice)
+	after := c.state.Balance(alice)
+	c.block() // nobody is registered
+	if j = c.job(id); j.Outcome != jobs.NoCandidates || c.state.Balance(alice) != after+1_010 {
+		t.Errorf("without runners: %+v", j)
 	}
-	rs := c.block(tx, c.jobTx(bob, 0, &chain.JobCancel{JobID: id}), nth(1, &chain.JobCancel{}),
-		nth(2, &chain.JobCancel{JobID: id}), nth(3, &chain.JobCancel{JobID: id})).Receipts
+	c.dispatcherBooks(id)
+
+	// Taking back is of the block of the submission alone: the next one draws.
+	submit := c.jobTx(alice, 1_010, jobOrder())
+	id = chain.JobID(submit.Hash, c.height+1)
+	cancel := func(from chain.Address, nonce uint64, id chain.Hash) *chain.VerifiedTx {
+		tx := c.jobTx(from, 0, &chain.JobCancel{JobID: id}).Tx
+		tx.Nonce += nonce
+		return verified(tx, from)
+	}
+	before = c.state.Balance(alice)
+	result := c.block(submit, cancel(bob, 0, id), cancel(alice, 1, chain.Hash{}), cancel(alice, 2, id), cancel(alice, 3, id))
+	fee := chain.Wei(0)
 	for i, want := range []uint16{chain.CodeOK, chain.CodeForbidden, chain.CodeNotFound, chain.CodeOK, chain.CodeWrongState} {
-		if rs[i].Code != want {
-			t.Errorf("%d: %s, want %s", i, chain.CodeName(rs[i].Code), chain.CodeName(want))
+		r := result.Receipts[i]
+		if r.Code != want {
+			t.Errorf("instruction %d: %s, want %s", i, chain.CodeName(r.Code), chain.CodeName(want))
+		}
+		if i != 1 {
+			fee += r.Fee
 		}
 	}
-	if got := c.state.Balance(alice); got != before+1_010-rs[0].Fee-rs[2].Fee-rs[3].Fee-rs[4].Fee || len(rs[3].Events) != 1 || rs[3].Events[0].Name != jobs.EventCancelled {
-		t.Errorf("cancel: %+v, balance %d", rs[3], got)
+	if r = result.Receipts[3]; len(r.Events) != 1 || r.Events[0].Name != jobs.EventCancelled || c.state.Balance(alice) != before-fee {
+		t.Errorf("cancel: %+v, balance %d of %d", r, c.state.Balance(alice), before-fee)
 	}
 	j = c.job(id)
 	fresh, live = jobs.AtKey(jobs.TableFresh, j.SubmittedAt, id), jobs.AtKey(jobs.TableLive, j.SubmittedAt, id)
@@ -135,6 +139,10 @@ func TestJobIsSubmittedAndTakenBack(t *testing.T) { // CIP-2 §3; resolutions 5.
 		t.Errorf("its rows go: %x", due)
 	}
 	c.dispatcherBooks(id)
+	c.block()
+	if j := c.job(id); j.Outcome != jobs.Cancelled {
+		t.Errorf("drawn for after it was taken back: %+v", j)
+	}
 }
 
 // TestJobRefusals: the smallest violation of every check of a submission is bad_argument and
@@ -377,7 +385,8 @@ class Requester:
 
     @public
     def both(self, msg):
-        return cancel_job(submit_job(msg.payload))
+        id = submit_job(msg.payload)
+        return [job_status(id), cancel_job(id), cancel_job(id), job_status(id)]
 
     @public
     def answer(self, msg):
@@ -425,14 +434,16 @@ func TestActorSubmitsAJob(t *testing.T) { // resolutions 5.18, 11.36, 12.56-12.5
 	}
 	c.dispatcherBooks(id)
 	text := cbor.AppendText(nil, id.String())
-	// Nobody is registered, so the job ends in the next block and all comes back.
-	if r := c.ask(a, "status", text); !bytes.Equal(r.Output, cbor.AppendText(nil, "failed")) || c.state.Balance(a) != 2*chain.WeiPerCBY {
-		t.Errorf("status %q, balance %d", r.Output, c.state.Balance(a))
+	// Nobody is registered, so the next block gives the escrow back and says so.
+	r = c.ask(a, "cancel", text)
+	if !bytes.Equal(r.Output, cbor.AppendBool(nil, false)) || c.state.Balance(a) != 2*chain.WeiPerCBY {
+		t.Errorf("cancel after the draw %q of %d, balance %d", r.Output, r.Code, c.state.Balance(a))
 	}
-	for _, again := range [][]byte{text, cbor.AppendText(nil, chain.Hash{1}.String())} {
-		if r := c.ask(a, "cancel", again); !bytes.Equal(r.Output, cbor.AppendBool(nil, false)) {
-			t.Errorf("cancel again: %q", r.Output)
-		}
+	if r := c.ask(a, "cancel", cbor.AppendText(nil, chain.Hash{1}.String())); !bytes.Equal(r.Output, cbor.AppendBool(nil, false)) {
+		t.Errorf("cancel of no job: %q", r.Output)
+	}
+	if r := c.ask(a, "status", text); !bytes.Equal(r.Output, cbor.AppendText(nil, "failed")) {
+		t.Errorf("status %q", r.Output)
 	}
 	if r := c.ask(a, "status", cbor.AppendText(nil, chain.Hash{1}.String())); !bytes.Equal(r.Output, cbor.AppendText(nil, "unknown")) {
 		t.Errorf("status of no job %q", r.Output)
@@ -452,14 +463,15 @@ func TestActorSubmitsAJob(t *testing.T) { // resolutions 5.18, 11.36, 12.56-12.5
 			t.Errorf("%s: %+v", handler, r)
 		}
 	}
-	if r := c.ask(a, "both", dict); !bytes.Equal(r.Output, cbor.AppendBool(nil, true)) {
+	want := cbor.AppendBool(cbor.AppendBool(cbor.AppendText(cbor.AppendArray(nil, 4), "pending"), true), false)
+	before := c.state.Balance(a)
+	if r := c.ask(a, "both", dict); !bytes.Equal(r.Output, cbor.AppendText(want, "cancelled")) {
 		t.Errorf("submitted and taken back in a call: %+v", r)
 	}
-	third := chain.ActorJobID(a, 2, c.height)
-	c.dispatcherBooks(id, second, third)
-	if r := c.ask(a, "status", cbor.AppendText(nil, third.String())); !bytes.Equal(r.Output, cbor.AppendText(nil, "cancelled")) {
-		t.Errorf("status %q", r.Output)
+	if got := c.state.Balance(a); got != before {
+		t.Errorf("balance %d, was %d", got, before)
 	}
+	c.dispatcherBooks(id, second)
 }
 
 // TestActorJobRefusals: what a program catches, and what ends it.
@@ -489,29 +501,6 @@ func TestActorJobRefusals(t *testing.T) {
 	}
 	if r := c.ask(a, "ask", jobText("type", "llm", "prompt", "p", "max_price", 1)); r.Code != chain.CodeOK {
 		t.Errorf("what it can pay: %s", chain.CodeName(r.Code))
-	}
-}
-
-// TestJobOfAnActorThatIsNotExecutable: who draws can tell (E26).
-func TestJobOfAnActorThatIsNotExecutable(t *testing.T) { // entitlements §9.11
-	c := marketChain(t, rich(alice), rich(bob))
-	c.engine = testEngine(t)
-	a := c.deployed(requester, 1, "storage.kv", "timer.schedule")
-	executable := func(who chain.Address) bool {
-		t.Helper()
-		in := c.inputs()
-		ok, err := in.Actors().Executable(c.state, who)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return ok
-	}
-	if !executable(a) || !executable(alice) || !executable(chain.Address{9}) {
-		t.Error("who may work may not")
-	}
-	c.g.Params.Entitlements.Deprecated = []params.Deprecation{{ID: manifest.Schedule, From: c.height, Last: c.height}}
-	if executable(a) || !executable(alice) {
-		t.Error("an actor whose entitlement is gone may work, or an account may not")
 	}
 }
 

@@ -5,7 +5,6 @@ package actor
 import (
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/exec/manifest"
-	"github.com/cowboy-foundation/cowboy/exec/market/jobs"
 	"github.com/cowboy-foundation/cowboy/exec/market/jobs/ask"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/host"
 )
@@ -113,7 +112,7 @@ func (f *frame) mayFetch(address string) error {
 	if err != nil {
 		return err
 	}
-	name, ok := jobs.HostOf(address)
+	name, ok := manifest.HostOf(address)
 	if !ok {
 		name, ok = manifest.Host(address)
 	}

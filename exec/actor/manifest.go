@@ -103,17 +103,3 @@ func MayHold(v state.View, addr chain.Address) (bool, error) {
 	}
 	return rec.Holds, nil
 }
-
-// Executable reports whether work may be done for an account: for each but an actor whose
-// manifest holds an entitlement that is gone (entitlements §9.11). The error is a fault.
-func (b *Block) Executable(v state.View, addr chain.Address) (bool, error) {
-	rec, err := ReadRecord(v, addr)
-	if err != nil || rec == nil {
-		return err == nil, err
-	}
-	grants, err := ReadGrants(v, b.Manifests, rec)
-	if err != nil {
-		return false, err
-	}
-	return grants.Gone(b.Params, b.Height) == "", nil
-}

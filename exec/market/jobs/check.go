@@ -5,7 +5,6 @@ package jobs
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/exec/manifest"
@@ -61,7 +60,7 @@ func (c *Call) checkBounds(spec *chain.JobSpec, _ *chain.JobTerms) error {
 			return argument("job_type.max_tokens", "%d, bounds.max_output_tokens allow %d", job.MaxTokens, b.MaxOutputTokens)
 		}
 	case *chain.HTTPJob:
-		if _, ok := HostOf(job.URL); !ok || !oneLine(job.URL) {
+		if _, ok := manifest.HostOf(job.URL); !ok || !oneLine(job.URL) {
 			return argument("job_type.url", "%q is no address of the web: want http:// or https://, a host, and no spaces", job.URL)
 		}
 		if job.Method == "" {
@@ -204,29 +203,4 @@ func (c *Call) checkCallback(spec *chain.JobSpec, terms *chain.JobTerms) error {
 		return orFault(err, argument("callback.actor", "%s has no code", cb.Actor))
 	}
 	return nil
-}
-
-// HostOf returns the host of an absolute address of the web in the form in which hosts are
-// compared (entitlements §8.2). It takes the plain form alone, scheme://host[:port][/…]:
-// whatever two readers could take for two hosts is none.
-func HostOf(address string) (string, bool) {
-	// Bounded: by eight bytes.
-	rest, ok := strings.CutPrefix(address, "https://")
-	if !ok {
-		// Bounded: by eight bytes.
-		if rest, ok = strings.CutPrefix(address, "http://"); !ok {
-			return "", false
-		}
-	}
-	// Bounded: by chain.MaxURLBytes, 2,048.
-	if i := strings.IndexAny(rest, "/?#"); i >= 0 {
-		rest = rest[:i]
-	}
-	// Bounded: as above.
-	name, port, _ := strings.Cut(rest, ":")
-	// Bounded: as above.
-	if strings.Trim(port, "0123456789") != "" || strings.ContainsAny(rest, "@\\%[]") {
-		return "", false
-	}
-	return manifest.Host(name)
 }

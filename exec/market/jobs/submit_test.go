@@ -212,15 +212,3 @@ func TestUnreadableBansAreAFault(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
-
-func TestHostOf(t *testing.T) { // entitlements §8.2
-	for address, want := range map[string]string{
-		"https://a.com": "a.com", "http://A.com:80/x?y#z": "a.com", "https://a.com.": "a.com", "https://münchen.de/": "xn--mnchen-3ya.de",
-		"https://a.com@b.com": "", "https://[::1]/": "", "https://a.com:8x": "", "https://": "", "ftp://a.com": "", "a.com": "", "https://a%2ecom": "", "https://a.com\\b": "", "HTTPS://a.com": "",
-	} {
-		got, ok := jobs.HostOf(address)
-		if got != want && ok || ok != (want != "") {
-			t.Errorf("%s: %q, %v, want %q", address, got, ok, want)
-		}
-	}
-}
