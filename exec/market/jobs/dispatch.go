@@ -72,6 +72,9 @@ type Memo struct {
 	offers    *runners.Offers
 	snapshots map[chain.Hash]*selection.Snapshot
 	used      int // candidates in them
+
+	list  []chain.Address // an active list, and
+	order []uint32        // its places by address
 }
 
 // NewMemo returns an empty one.
@@ -90,4 +93,24 @@ func (m *Memo) keep(s *selection.Snapshot) {
 		clear(m.snapshots)
 	}
 	m.snapshots[root] = s
+}
+
+// byAddress returns the places of an active list by address. The list only grows, so that of
+// the block before is mostly the same.
+func (m *Memo) byAddress(all []selection.Runner) []uint32 {
+	same := len(all) == len(m.list)
+	// Paid: job.candidate_cycles for each registered runner (resolution 12.21).
+	for i := 0; same && i < len(all); i++ {
+		same = all[i].Address == m.list[i]
+	}
+	if same {
+		return m.order
+	}
+	m.list = make([]chain.Address, len(all))
+	// Paid: as above.
+	for i := range all {
+		m.list[i] = all[i].Address
+	}
+	m.order = selection.ByAddress(all)
+	return m.order
 }

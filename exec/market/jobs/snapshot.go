@@ -132,7 +132,7 @@ func (d *Dispatch) newClass() (*class, error) {
 		return nil, err
 	}
 	c := &class{
-		d: d, number: number, config: config, runners: all, known: map[chain.Address]*runners.Known{}, order: selection.ByAddress(all),
+		d: d, number: number, config: config, runners: all, known: map[chain.Address]*runners.Known{}, order: d.Memo.byAddress(all),
 		grants: map[chain.Hash]Requester{}, wanted: map[selection.Wanted]*found{}, bitmaps: map[string]*found{},
 	}
 	// Paid: job.candidate_cycles for each registered runner (resolution 12.21).
