@@ -78,6 +78,7 @@ const (
 // whitepaper §8.3, held by development accounts.
 func MainnetParamsTemplate() *Genesis {
 	p := params.Default()
+	p.Job.SelectionSeed = params.SelectionSeedBeacon // no validator picks a committee (resolution 12.83)
 	for i := range p.Governance.Seats {
 		p.Governance.Members = append(p.Governance.Members, developmentAddress(fmt.Sprintf("governor-%d", i+1)))
 	}
@@ -110,7 +111,7 @@ func MainnetParamsTemplate() *Genesis {
 func DevnetTemplate() *Genesis {
 	g := MainnetParamsTemplate()
 	g.Name, g.ChainID, g.Devnet = "devnet", ChainIDDevnet, true
-	g.Params.Job.RequirePrice = false
+	g.Params.Job.RequirePrice, g.Params.Job.SelectionSeed = false, params.SelectionSeedSubmission
 	r := &g.Params.Runner
 	r.RehearsalEnabled = true
 	r.StakeFloor, r.ReputationHalfLifeBlocks, r.ReturnBlocks = 100*chain.WeiPerCBY, 3_600, 100 // a faucet pays for a runner, and nobody waits a day
