@@ -28,8 +28,8 @@ func (b *block) verifier(registry *runners.Book) *results.Book {
 }
 
 // askVerifier asks the actor that a job names to judge its results, which changes nothing.
-// Its cycles were paid when the job was submitted; they come out of the space for
-// deliveries.
+// It has a receipt like a delivery, and comes out of the space for these: its cycles were
+// paid when the job was submitted.
 func (b *block) askVerifier(q *results.Inquiry) ([]byte, error) {
 	_, load, err := b.actors.FirstUse(b.state, q.By, q.Actor)
 	if err != nil {
@@ -40,17 +40,18 @@ func (b *block) askVerifier(q *results.Inquiry) ([]byte, error) {
 	if !b.budget.Fits(chain.LaneUser, fees.Space{Usage: limit}) {
 		return nil, judge.ErrNoRoom
 	}
-	before := b.state.Snapshot()
+	before, id := b.state.Snapshot(), b.firingID("cowboy-job-verifier-v1", q.Job)
 	out, err := actor.NewRun(b.actors, b.state, b.in.Engine, actor.Start{
-		Origin: q.By, ID: b.firingID("cowboy-job-verifier-v1", q.Job), ReadOnly: true, Load: limit.Cycles - own, Warm: b.warm,
+		Origin: q.By, ID: id, ReadOnly: true, Load: limit.Cycles - own, Warm: b.warm,
 		Cycles: limit.Cycles, Cells: limit.Cells,
 	}).First(actor.Envelope{From: chain.AddrResultVerifier, To: q.Actor, Handler: q.Handler, Payload: q.Payload})
 	b.state.Revert(before)
 	if err != nil {
 		return nil, &Fault{"ask a verifier", err}
 	}
-	b.budget.Take(chain.LaneUser, fees.Space{Usage: out.Used})
-	b.result.Defects = append(b.result.Defects, out.Defects...)
+	if err := b.book(id, &out); err != nil {
+		return nil, err
+	}
 	if out.Code != chain.CodeOK {
 		return nil, results.ErrFailed
 	}

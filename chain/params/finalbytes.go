@@ -66,7 +66,7 @@ func (c *TokenCosts) leastCells() uint64 {
 // deliveriesMax bounds the receipts of a block that belong to no transaction.
 // Their runs share the block's cycles and cells with the transactions.
 func (p *Params) deliveriesMax() uint64 {
-	return p.Actor.MailboxBlockItems + timerLooks*p.Timer.CandidatesPerBlock + p.Timer.BidsPerBlock
+	return p.Actor.MailboxBlockItems + JudgedJobsMax + timerLooks*p.Timer.CandidatesPerBlock + p.Timer.BidsPerBlock
 }
 
 // timerLooks is how often a block goes through its candidates among the due timers: when it

@@ -1,0 +1,214 @@
+package exec_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/fees"
+	"github.com/cowboy-foundation/cowboy/crypto/secp256k1"
+	"github.com/cowboy-foundation/cowboy/exec"
+	dispatcher "github.com/cowboy-foundation/cowboy/exec/market/jobs"
+	"github.com/cowboy-foundation/cowboy/exec/market/results"
+	"github.com/cowboy-foundation/cowboy/state"
+)
+
+const answeredSource = `
+from cowboy_sdk import actor, public, get_sender
+
+@actor
+class Requester:
+    @public
+    def answered(self, msg):
+        if msg.payload["output"] == "boom":
+            raise ValueError("no")
+        if msg.payload["output"] is not None:
+            self.storage["got"] = msg.payload["output"]
+        self.storage["by"] = get_sender()
+
+    @public
+    def got(self, msg):
+        return [self.storage.get("got"), self.storage.get("by")]
+
+    @public
+    def check(self, msg):
+        return {"valid": len(msg.payload["outputs"]) == 1, "canonical_output": "checked"}
+`
+
+// keyed is a runner with a key.
+func keyed(t testing.TB, n byte) (*secp256k1.PrivateKey, chain.Address) {
+	t.Helper()
+	key, err := secp256k1.ParsePrivateKey(append(make([]byte, 31), n))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return key, key.PublicKey().Address()
+}
+
+// submitted writes the rows of a job of one runner, as one that the next block submits. The
+// escrow comes from elsewhere.
+func (c *testChain) submitted(id chain.Hash, by chain.Address, change func(*chain.JobSpec, *chain.JobTerms)) {
+	c.t.Helper()
+	h := c.height + 1
+	spec := &chain.JobSpec{
+		JobID: id, JobType: &chain.HTTPJob{URL: "https://a.example/", Method: "GET"}, Submitter: by, SubmittedAt: h, TimeoutBlocks: 30,
+		Bounds:       chain.ResourceBounds{MaxWallTimeSeconds: 10, MaxMemoryMB: 1},
+		Verification: chain.Verification{Runners: 1, Threshold: 1, DisputeWindowBlocks: 5}, MaxPrice: 10_000, Tip: 7,
+		Callback: chain.Callback{Actor: by, Handler: "answered", CorrelationID: "c-1"},
+	}
+	terms := &chain.JobTerms{
+		Version: chain.JobTermsVersion, JudgeSteps: chain.MinJudgeSteps, CallbackCycles: 400_000, VerifierCycles: 400_000,
+		ResultSchema: chain.ResultSchema{MaxReturnBytes: 100, ExpectedExecutionMillis: 1, DataFormat: chain.FormatText},
+	}
+	change(spec, terms)
+	c.give(chain.AddrJobDispatcher, spec.MaxPrice+spec.Tip)
+	c.put(func(o *state.Overlay) error {
+		b := dispatcher.Book{State: o, Params: &c.g.Params, Height: h}
+		b.Put(id, &dispatcher.Job{
+			Submitter: by, SubmittedAt: h, Kind: chain.JobHTTP, Phase: dispatcher.Fresh, Runners: 1, Threshold: 1, Mode: spec.Verification.Mode,
+			MaxPrice: spec.MaxPrice, Tip: spec.Tip, Held: spec.MaxPrice + spec.Tip, TimeoutBlocks: spec.TimeoutBlocks,
+		})
+		for key, row := range map[state.StorageKey][]byte{
+			dispatcher.SpecKey(id): spec.Encode(), dispatcher.TermsKey(id): terms.Encode(),
+			dispatcher.AtKey(dispatcher.TableFresh, h, id): {}, dispatcher.AtKey(dispatcher.TableLive, h, id): {},
+		} {
+			o.SetStorage(chain.AddrJobDispatcher, key, row)
+		}
+		return nil
+	})
+}
+
+// reveals is a transaction that shows a result.
+func (c *testChain) reveals(key *secp256k1.PrivateKey, from chain.Address, id chain.Hash, data string) *chain.VerifiedTx {
+	result := (&chain.RunnerResult{
+		Version: chain.RunnerResultVersion, Data: []byte(data), Usage: chain.RunnerUsage{WallMillis: 2_000, Requests: 1},
+		Source: &chain.ResultSource{URL: "https://a.example/", Status: 200},
+	}).Encode()
+	q := &chain.ResultReveal{JobID: id, Result: result}
+	s := key.Sign(chain.ResultDigest(c.g.ChainID, id, result))
+	copy(q.RunnerSig[:32], s.R[:])
+	copy(q.RunnerSig[32:64], s.S[:])
+	q.RunnerSig[64] = s.YParity
+	return c.program(from, &chain.AddrResultVerifier, chain.EncodeRequest(q))
+}
+
+// TestAJobFromDrawToPayment: an actor's job is drawn for, shown by its runner alone,
+// answered in the block behind its verdict by the verifier, and paid behind its window; money
+// is conserved in every block.
+func TestAJobFromDrawToPayment(t *testing.T) { // resolutions 11.13, 12.13, 12.53-12.55
+	key, runner := keyed(t, 9)
+	c := marketChain(t, rich(alice), rich(bob), rich(runner))
+	c.engine = testEngine(t)
+	actor, _ := c.deploy(alice, answeredSource, manifestOf(kv))
+	if r := c.runnerDoes(runner, 30*chain.WeiPerCBY, plainRegistration(20*chain.WeiPerCBY)); r.Code != chain.CodeOK {
+		t.Fatal(chain.CodeName(r.Code))
+	}
+	id := chain.Hash{1}
+	c.submitted(id, actor, func(*chain.JobSpec, *chain.JobTerms) {})
+	c.block()
+	c.block()
+	if _, err := c.try(c.reveals(key, runner, chain.Hash{2}, "42")); !errors.Is(err, fees.ErrRole) || !errors.As(err, new(*exec.InvalidTx)) {
+		t.Errorf("a result for no job: %v", err)
+	}
+	if j := c.job(id); j.Phase != dispatcher.Assigned || c.runner(runner).Active != 1 {
+		t.Fatalf("%+v of %+v", j, c.runner(runner))
+	}
+	if _, err := c.try(c.reveals(key, alice, id, "42")); !errors.Is(err, fees.ErrRole) {
+		t.Errorf("a result of who was not drawn: %v", err)
+	}
+	stranger, _ := keyed(t, 10)
+	if r := c.block(c.reveals(stranger, runner, id, "42")).Receipts[0]; r.Code != chain.CodeBadProof {
+		t.Errorf("a result under another's signature: %s", chain.CodeName(r.Code))
+	}
+	before := c.state.Balance(actor)
+	r := c.block(c.reveals(key, runner, id, "42"))
+	if r.Receipts[0].Code != chain.CodeOK {
+		t.Fatalf("reveal: %s", chain.CodeName(r.Receipts[0].Code))
+	}
+	if last := r.Receipts[len(r.Receipts)-1]; len(last.Events) != 1 || last.Events[0].Name != results.EventVerdict {
+		t.Errorf("events %+v", last.Events)
+	}
+	if j := c.job(id); j.Outcome != dispatcher.OK || j.Phase != dispatcher.Closing || c.runner(runner).Active != 0 {
+		t.Errorf("%+v of %+v", j, c.runner(runner))
+	}
+	if r := c.block(); len(r.Receipts) != 1 || r.Receipts[0].Code != chain.CodeOK {
+		t.Errorf("the answer: %+v", r.Receipts)
+	}
+	if got := c.ask(actor, "got", []byte{0xf6}); string(got.Output) != "\x82\x6242\x78\x2a"+chain.AddrResultVerifier.String() {
+		t.Errorf("the actor has %q: %s", got.Output, chain.CodeName(got.Code))
+	}
+	earned := c.state.Balance(runner)
+	for range 5 {
+		c.block()
+	}
+	// 10 for a request and 1 for each of two seconds: nothing for the Treasury, and the tip.
+	if got := c.state.Balance(runner) - earned; got != 12+7 || c.job(id).Phase != dispatcher.Ended {
+		t.Errorf("paid %d, %+v", got, c.job(id))
+	}
+	if got := c.state.Balance(actor) - before; got != 10_000-12 || c.state.Balance(chain.AddrJobDispatcher) != 0 {
+		t.Errorf("%d came back, %d is left", got, c.state.Balance(chain.AddrJobDispatcher))
+	}
+	if w := c.runner(runner); w.Successes != 1 || w.Standing.ReputationX1e9 <= 50_000_000_000 {
+		t.Errorf("runner %+v", w)
+	}
+}
+
+// TestAnswersThatFail are counted, and change nothing of what the runner gets.
+func TestAnswersThatFail(t *testing.T) { // resolution 6.14
+	key, runner := keyed(t, 9)
+	c := marketChain(t, rich(alice), rich(bob), rich(runner))
+	c.engine = testEngine(t)
+	actor, _ := c.deploy(alice, answeredSource, manifestOf(kv))
+	c.runnerDoes(runner, 30*chain.WeiPerCBY, plainRegistration(20*chain.WeiPerCBY))
+	id := chain.Hash{1}
+	c.submitted(id, actor, func(*chain.JobSpec, *chain.JobTerms) {})
+	c.block()
+	c.block()
+	c.block(c.reveals(key, runner, id, "boom"))
+	if r := c.block(); len(r.Receipts) != 1 || r.Receipts[0].Code == chain.CodeOK {
+		t.Errorf("the answer: %+v", r.Receipts)
+	}
+	if n, err := dispatcher.ReadCalls(c.state, actor); err != nil || n != (dispatcher.Calls{Sent: 1, Failed: 1}) {
+		t.Errorf("calls %+v, %v", n, err)
+	}
+	if c.job(id).Outcome != dispatcher.OK {
+		t.Errorf("%+v", c.job(id))
+	}
+}
+
+// TestAnActorVerifies: the actor that a job names is asked, reads only, and may give another
+// output.
+func TestAnActorVerifies(t *testing.T) {
+	key, runner := keyed(t, 9)
+	c := marketChain(t, rich(alice), rich(bob), rich(runner))
+	c.engine = testEngine(t)
+	actor, _ := c.deploy(alice, answeredSource, manifestOf(kv))
+	c.runnerDoes(runner, 30*chain.WeiPerCBY, plainRegistration(20*chain.WeiPerCBY))
+	c.g.Params.Runner.HeartbeatTimeoutBlocks = 100
+	for n, method := range []string{"check", "answered", "nothing"} {
+		id := chain.Hash{byte(n + 1)}
+		c.submitted(id, actor, func(spec *chain.JobSpec, terms *chain.JobTerms) {
+			spec.Verification.Mode = chain.VerifyEconomicBond
+			spec.Verification.Checks = []chain.VerifierCheck{&chain.CustomCheck{Actor: actor.String(), Method: method}}
+		})
+		c.block()
+		c.block()
+		r := c.block(c.reveals(key, runner, id, "42"))
+		if r.Receipts[0].Code != chain.CodeOK {
+			t.Fatalf("%s: reveal: %s", method, chain.CodeName(r.Receipts[0].Code))
+		}
+		want := dispatcher.NoAgreement
+		if method == "check" {
+			want = dispatcher.OK
+		}
+		if j := c.job(id); j.Outcome != want {
+			t.Errorf("%s: %+v", method, j)
+		}
+		for range 6 {
+			c.block()
+		}
+	}
+	if got := c.ask(actor, "got", []byte{0xf6}); string(got.Output[:9]) != "\x82\x67checked" {
+		t.Errorf("the actor has %q", got.Output)
+	}
+}
