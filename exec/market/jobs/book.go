@@ -11,6 +11,7 @@ type Book struct {
 	State  *state.Overlay
 	Params *params.Params // in force in the block
 	Height chain.Height
+	Millis uint64 // timestamp of the block, for who submits
 }
 
 // Reader reads entries of storages: a state, or one asked over a wire.

@@ -41,3 +41,17 @@ func TestCounters(t *testing.T) {
 		t.Errorf("half a row: %v", err)
 	}
 }
+
+// TestJobsAreStamped: a job keeps the time of its block, from which freshness may be
+// reckoned (resolution 12.46).
+func TestJobsAreStamped(t *testing.T) {
+	o := state.NewOverlay(state.Empty{})
+	b := &Book{State: o, Height: 4, Millis: 1_700_000_000_000}
+	spec := &chain.JobSpec{JobType: &chain.HTTPJob{URL: "https://a.example/"}}
+	if err := b.Submit(hash(1), chain.Address{1}, spec, &chain.JobTerms{ResultSchema: chain.ResultSchema{DataFormat: chain.FormatText}}); err != nil {
+		t.Fatal(err)
+	}
+	if j, err := Read(o, hash(1)); err != nil || j.SubmittedMillis != 1_700_000_000_000 {
+		t.Errorf("%+v, %v", j, err)
+	}
+}

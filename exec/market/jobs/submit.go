@@ -36,7 +36,9 @@ type Call struct {
 	Rules *Rules
 }
 
-func (c *Call) book() *Book { return &Book{State: c.State, Params: c.Params, Height: c.Height} }
+func (c *Call) book() *Book {
+	return &Book{State: c.State, Params: c.Params, Height: c.Height, Millis: c.Millis}
+}
 
 // takeIn takes a job in under an id. pay moves the escrow to the dispatcher.
 func (c *Call) takeIn(id chain.Hash, spec *chain.JobSpec, terms *chain.JobTerms, pay func(escrow chain.Wei) error) error {
@@ -143,7 +145,7 @@ func (b *Book) Submit(id chain.Hash, by chain.Address, spec *chain.JobSpec, term
 	spec.JobID, spec.Submitter, spec.SubmittedAt = id, by, b.Height
 	v := &spec.Verification
 	b.Put(id, &Job{
-		Submitter: by, SubmittedAt: b.Height, Kind: spec.JobType.Kind(), Phase: Fresh,
+		Submitter: by, SubmittedAt: b.Height, SubmittedMillis: b.Millis, Kind: spec.JobType.Kind(), Phase: Fresh,
 		Runners: v.Runners, Threshold: v.Threshold, Mode: v.Mode,
 		MaxPrice: spec.MaxPrice, Tip: spec.Tip, Held: escrow, TimeoutBlocks: spec.TimeoutBlocks,
 		SpecHash: spec.SpecHash(), TermsHash: terms.TermsHash(),
