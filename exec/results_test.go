@@ -5,7 +5,9 @@ import (
 	"testing"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/cbor"
 	"github.com/cowboy-foundation/cowboy/chain/fees"
+	"github.com/cowboy-foundation/cowboy/chain/genesis"
 	"github.com/cowboy-foundation/cowboy/crypto/secp256k1"
 	"github.com/cowboy-foundation/cowboy/exec"
 	dispatcher "github.com/cowboy-foundation/cowboy/exec/market/jobs"
@@ -65,7 +67,7 @@ func (c *testChain) submitted(id chain.Hash, by chain.Address, change func(*chai
 	c.put(func(o *state.Overlay) error {
 		b := dispatcher.Book{State: o, Params: &c.g.Params, Height: h}
 		b.Put(id, &dispatcher.Job{
-			Submitter: by, SubmittedAt: h, Kind: chain.JobHTTP, Phase: dispatcher.Fresh, Runners: 1, Threshold: 1, Mode: spec.Verification.Mode,
+			Submitter: by, SubmittedAt: h, Kind: chain.JobHTTP, Phase: dispatcher.Fresh, Runners: spec.Verification.Runners, Threshold: spec.Verification.Threshold, Mode: spec.Verification.Mode,
 			MaxPrice: spec.MaxPrice, Tip: spec.Tip, Held: spec.MaxPrice + spec.Tip, TimeoutBlocks: spec.TimeoutBlocks,
 		})
 		for key, row := range map[state.StorageKey][]byte{
@@ -210,5 +212,129 @@ func TestAnActorVerifies(t *testing.T) {
 	}
 	if got := c.ask(actor, "got", []byte{0xf6}); string(got.Output[:9]) != "\x82\x67checked" {
 		t.Errorf("the actor has %q", got.Output)
+	}
+}
+
+// commits is a transaction that binds a runner to the result that it will show.
+func (c *testChain) commits(key *secp256k1.PrivateKey, from chain.Address, id chain.Hash, data string) *chain.VerifiedTx {
+	shown := new(chain.ResultReveal)
+	r := cbor.NewReader(c.reveals(key, from, id, data).Tx.Payload)
+	if _, err := r.Array(4); err != nil {
+		c.t.Fatal(err)
+	}
+	if _, err := r.Uint(); err != nil {
+		c.t.Fatal(err)
+	}
+	if err := chain.ReadRequest(&r, shown); err != nil {
+		c.t.Fatal(err)
+	}
+	q := &chain.ResultCommit{JobID: id, Commitment: chain.ResultCommitment(shown.Result, shown.RunnerSig)}
+	return c.program(from, &chain.AddrResultVerifier, chain.EncodeRequest(q))
+}
+
+// TestACommittee: three runners are drawn by the dispatcher and commit; two agree, one of
+// them too late for the verdict's block, and one disagrees; nothing is left of the escrow.
+func TestACommittee(t *testing.T) { // resolutions 11.27, 11.28, 12.29
+	keys, all := map[chain.Address]*secp256k1.PrivateKey{}, []chain.Address{}
+	var allocations []genesis.Allocation
+	for n := byte(9); n < 12; n++ {
+		key, addr := keyed(t, n)
+		keys[addr], all, allocations = key, append(all, addr), append(allocations, rich(addr))
+	}
+	c := marketChain(t, append(allocations, rich(alice), rich(bob))...)
+	c.engine = testEngine(t)
+	c.g.Params.Runner.HeartbeatTimeoutBlocks = 1_000
+	actor, _ := c.deploy(alice, answeredSource, manifestOf(kv))
+	for _, a := range all {
+		if r := c.runnerDoes(a, 30*chain.WeiPerCBY, plainRegistration(20*chain.WeiPerCBY)); r.Code != chain.CodeOK {
+			t.Fatal(chain.CodeName(r.Code))
+		}
+	}
+	id := chain.Hash{1}
+	c.submitted(id, actor, func(spec *chain.JobSpec, _ *chain.JobTerms) {
+		spec.Verification.Mode, spec.Verification.Runners, spec.Verification.Threshold = chain.VerifyMajorityVote, 3, 2
+	})
+	c.block()
+	c.block()
+	seats, err := dispatcher.ReadSeats(c.state, id, 0)
+	if err != nil || len(seats) != 3 {
+		t.Fatalf("%d seats, %v", len(seats), err)
+	}
+	say := []string{"42", "42", "43"}
+	var commitments []*chain.VerifiedTx
+	for n, s := range seats {
+		commitments = append(commitments, c.commits(keys[s.Runner], s.Runner, id, say[n]))
+	}
+	for i, r := range c.block(commitments...).Receipts {
+		if r.Code != chain.CodeOK {
+			t.Fatalf("commitment %d: %s", i, chain.CodeName(r.Code))
+		}
+	}
+	for c.height < c.job(id).GatherUntil {
+		c.block()
+	}
+	for n, s := range seats {
+		if r := c.block(c.reveals(keys[s.Runner], s.Runner, id, say[n])).Receipts[0]; r.Code != chain.CodeOK {
+			t.Fatalf("reveal %d: %s", n, chain.CodeName(r.Code))
+		}
+		if want := []dispatcher.Phase{dispatcher.Assigned, dispatcher.Closing, dispatcher.Closing}[n]; c.job(id).Phase != want {
+			t.Errorf("after %d: %+v", n, c.job(id))
+		}
+	}
+	for range 40 {
+		c.block()
+	}
+	if j := c.job(id); j.Phase != dispatcher.Ended || j.Outcome != dispatcher.OK || c.state.Balance(chain.AddrJobDispatcher) != 0 {
+		t.Errorf("%+v, %d left", j, c.state.Balance(chain.AddrJobDispatcher))
+	}
+	for n, s := range seats {
+		w := c.runner(s.Runner)
+		if agrees := say[n] == "42"; (w.Successes == 1) != agrees || (w.Disagreements == 1) == agrees || w.Active != 0 {
+			t.Errorf("runner %d: %+v", n, w)
+		}
+	}
+	c.registryBooks(all...)
+}
+
+// TestASilentRunner: a job whose only candidate gives no sign fails, with an answer and the
+// escrow back; one that commits and shows nothing loses a fifth of its stake.
+func TestASilentRunner(t *testing.T) { // resolutions 12.26, 12.35, 12.81
+	for _, promises := range []bool{false, true} {
+		key, runner := keyed(t, 9)
+		c := marketChain(t, rich(alice), rich(bob), rich(runner))
+		c.engine = testEngine(t)
+		c.g.Params.Runner.HeartbeatTimeoutBlocks, c.g.Params.Job.MaxRetries = 1_000, 1
+		actor, _ := c.deploy(alice, answeredSource, manifestOf(kv))
+		c.runnerDoes(runner, 30*chain.WeiPerCBY, plainRegistration(20*chain.WeiPerCBY))
+		id := chain.Hash{1}
+		c.submitted(id, actor, func(*chain.JobSpec, *chain.JobTerms) {})
+		c.block()
+		c.block()
+		if promises {
+			if r := c.block(c.commits(key, runner, id, "42")).Receipts[0]; r.Code != chain.CodeOK {
+				t.Fatal(chain.CodeName(r.Code))
+			}
+		}
+		before := c.state.Balance(actor)
+		for range 60 {
+			c.block()
+		}
+		if j := c.job(id); j.Phase != dispatcher.Ended || j.Outcome != dispatcher.Timeout {
+			t.Errorf("%+v", j)
+		}
+		if got := c.state.Balance(actor) - before; got != 10_007 {
+			t.Errorf("%d came back", got)
+		}
+		if n, err := dispatcher.ReadCalls(c.state, actor); err != nil || n != (dispatcher.Calls{Sent: 1}) {
+			t.Errorf("calls %+v, %v", n, err)
+		}
+		w, stake := c.runner(runner), 30*chain.WeiPerCBY
+		if promises {
+			stake = 24 * chain.WeiPerCBY
+		}
+		if w.Stake != stake || (w.Silences == 1) == promises || w.Active != 0 {
+			t.Errorf("runner %+v", w)
+		}
+		c.registryBooks(runner)
 	}
 }

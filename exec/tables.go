@@ -13,6 +13,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/exec/mailbox"
 	"github.com/cowboy-foundation/cowboy/exec/manifest"
 	"github.com/cowboy-foundation/cowboy/exec/market/jobs"
+	"github.com/cowboy-foundation/cowboy/exec/market/results"
 	"github.com/cowboy-foundation/cowboy/exec/market/runners"
 	"github.com/cowboy-foundation/cowboy/exec/pvm"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/code"
@@ -113,6 +114,9 @@ func limits() []limit {
 		{"runners.silent", params.SilentRunnersMax},
 		{"runners.forget", runners.ForgetStep},
 		{"jobs.prune_rows", jobs.PruneRows},
+		{"results.judged", params.JudgedJobsMax},
+		{"results.answer_bytes", results.AnswerBytes},
+		{"results.post_heights", postHeights},
 		{"runners.offer_bytes", chain.MaxOfferBytes},
 		{"chain.setting_path_bytes", params.MaxSettingPath},
 		{"chain.setting_bytes", params.MaxSettingBytes},

@@ -97,12 +97,13 @@ func (p *Params) AnnouncedMax() uint64 {
 // marketAnnouncedMax returns how many events the market announces in a block at most: one
 // of each job of the block before, as it is drawn for, and of each draw behind the first;
 // job.due_per_block of what falls due, and of the last that did one of each seat and one
-// more (package exec/market/jobs).
+// more (package exec/market/jobs); and one more of each that is settled as it falls due
+// (package exec/market/results).
 func (p *Params) marketAnnouncedMax() uint64 {
 	const rows, bytes, seats = 4, 400, 1<<8 - 1 // that a job is submitted with at least; that it can have
 	jobs := atMost(uint64(p.CyclesCap), uint64(p.CyclesCap), rows*uint64(p.API.StorageWriteCycles))
 	jobs = atMost(jobs, uint64(p.CellsCap), rows*uint64(p.API.NewEntryCells)+bytes*uint64(p.API.StorageWriteByteCells))
-	return jobs + p.Job.RetriesPerBlock + p.Job.DuePerBlock + seats + 1
+	return jobs + p.Job.RetriesPerBlock + 2*p.Job.DuePerBlock + seats + 1
 }
 
 // AnnouncedBytesMax bounds what a node stores of that.
