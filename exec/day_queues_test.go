@@ -293,6 +293,7 @@ func homeOf(tier uint64) chain.Address {
 type place struct {
 	home              chain.Address
 	tier, target, due uint64
+	line              uint64 // of its slot
 	aimed             bool
 	next              string
 }
@@ -305,10 +306,11 @@ func (d *day) place(id string) (p place) {
 		b = d.slots[p.home][systemKey("l"+id)]
 	}
 	f := reading(d, b)
-	f.array(12)
+	f.array(14)
 	f.uint()
 	f.uint()
-	p.tier, p.target, p.due = f.uint(), f.uint(), f.uint()
+	f.uint()
+	p.tier, p.line, p.target, p.due = f.uint(), f.uint(), f.uint(), f.uint()
 	f.uint()
 	p.aimed = f.bool()
 	f.bytes()
@@ -377,7 +379,8 @@ func (d *day) auditTiers(tiers map[uint64]int, places map[string]place) {
 			f.array(2)
 			at, last := f.bytes(), f.bytes()
 			for ; at != ""; at = places[at].next {
-				if p := places[at]; p.tier != tier || n > tiers[tier] || p.next == "" && at != last {
+				p := places[at]
+				if p.tier != tier || n > tiers[tier] || p.next == "" && at != last || tier == tierRing && k[8:] != string([]byte{byte(p.line)}) {
 					d.errorf("timer %x in list %s%x: %+v", at, prefix, k, p)
 					return
 				}

@@ -39,7 +39,7 @@ type promise struct {
 // Events of the timers themselves, with the id of the timer and the address of
 // its actor as data.
 const (
-	eventTimerUnfunded = "timer_unfunded" // ended after timer.max_unfunded_deferrals blocks (resolution 11.23)
+	eventTimerUnfunded = "timer_unfunded" // ended after timer.max_unfunded_deferrals blocks (resolution 11.23), or when it could not pay for waiting (ADR 207)
 	eventIntervalEnded = "interval_ended" // could not pay for its next block (resolution 11.24)
 )
 
@@ -215,7 +215,7 @@ func (b *block) saveUp(t *timers.Timer) error {
 		b.saved = append(b.saved, rest)
 		return err
 	}
-	return timers.Wait(b.state, b.clock(), t)
+	return b.putOff(t)
 }
 
 // promisedTo reports whether cycles of an actor are held back for a timer already, who
@@ -236,6 +236,16 @@ func (b *block) promisedTo(a chain.Address) bool {
 func (b *block) busy(addr chain.Address, cycles chain.Cycles) (bool, error) {
 	left, err := b.leftOf(addr)
 	return err == nil && left < cycles, err
+}
+
+// putOff makes a timer wait whose receiver is busy, or ends it and says so where it cannot
+// pay for that.
+func (b *block) putOff(t *timers.Timer) error {
+	ended, err := timers.Wait(purse{b}, b.state, b.clock(), t)
+	if ended {
+		b.announceEnd(t, eventTimerUnfunded)
+	}
+	return err
 }
 
 // unfunded makes a timer wait that cannot pay, or ends it and says so.
@@ -338,7 +348,7 @@ func (b *block) fire(d *firing) error {
 	}
 	if busy, err := b.busy(t.To, d.limits.Cycles); err != nil || busy && t.Due() {
 		if err == nil {
-			err = timers.Wait(b.state, b.clock(), t)
+			err = b.putOff(t)
 		}
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
 	"github.com/cowboy-foundation/cowboy/exec/actor"
 	"github.com/cowboy-foundation/cowboy/exec/manifest"
+	"github.com/cowboy-foundation/cowboy/state"
 )
 
 func TestHoldBalance(t *testing.T) { // E23; resolution 11.25
@@ -101,7 +102,11 @@ func TestHoldBalanceToAndFro(t *testing.T) { // E23; resolution 11.25
 	a, _ := c.deploy(alice, pockets, manifestOf(kv, limited(manifest.Schedule)))
 	timer := &c.g.Params.Timer
 	timer.MinBaseFee = timer.InitialBaseFee // it stays
-	locked := timer.BaseDeposit + chain.Wei(timer.EscrowMultiple)*(chain.Wei(timer.DefaultCycles)+chain.Wei(timer.DefaultCells))
+	_, load, err := actor.LoadOf(state.NewOverlay(c.state), a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	locked := timer.BaseDeposit + chain.Wei(timer.EscrowMultiple)*chain.Wei(timer.DefaultCycles+load+chain.Cycles(timer.DefaultCells))
 	ask := func(to chain.Address, handler string, arg []byte, value chain.Wei) chain.Receipt {
 		tx := c.program(alice, &to, actor.AppendMessage(nil, handler, arg)).Tx
 		tx.Value = value

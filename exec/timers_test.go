@@ -216,7 +216,11 @@ func TestTimerFires(t *testing.T) { // whitepaper §3.3; resolutions 7.5, 7.6, 1
 	}
 	fee = fee - fee/8 // the block moved it before the transaction
 	p := &w.g.Params.Timer
-	escrow := 2 * chain.Wei(p.DefaultCycles+chain.Cycles(p.DefaultCells))
+	_, load, err := actor.LoadOf(state.NewOverlay(w.state), w.addr)
+	if err != nil || load == 0 {
+		t.Fatalf("the first use of the code costs %d, %v", load, err)
+	}
+	escrow := 2 * chain.Wei(p.DefaultCycles+load+chain.Cycles(p.DefaultCells))
 	if got, want := before-w.state.Balance(w.addr), p.BaseDeposit+escrow+fee; got != want {
 		t.Errorf("setting a timer took %d, want deposit %d + escrow %d + fee %d", got, p.BaseDeposit, escrow, fee)
 	}

@@ -28,6 +28,7 @@ the ten worst of either. The numbers are defaults of the genesis parameters (api
 | each message of a run | {{.API.DeliveryCells}} cells | its place in the receipt's trace |
 | a message that waits | at least {{.API.DeliveryCycles}} cycles and {{.API.DeliveryCells}} cells, reserved when it is sent | its delivery, or its refusal, has a receipt in a later block. It counts towards the base fee once, when it is paid ([ADR 126](adr/0126-deliveries-count-once.md)) |
 | a firing of a timer | {{.API.FiringCycles}} cycles and {{.API.FiringCells}} cells, within its limits | the receipt is there even where nothing ran |
+| a look at a due timer that cannot fire | {{.API.FiringCycles}} cycles at the timer lane's base fee, burned of its escrow, for each but the first | it waits {{.Timer.RebidDeferrals}} blocks, then as long again as it has waited, up to {{.Timer.MaxUnfundedDeferrals}}; who cannot pay for a look is ended ([ADR 207](adr/0207-who-cannot-fire-pays-to-wait.md)) |
 | a timer set, moved or taken out | {{.API.TimerSetCycles}} + {{.API.TimerFileCycles}} cycles, 1 a byte of its data; who sets or moves one burns the queue's base fee besides, {{.Timer.MinBaseFee}} to {{.Timer.MaxBaseFee}} base units | five to nine records of the queues; the fee follows the number of timers up to a ceiling ([ADR 155](adr/0155-the-queues-base-fee-has-a-ceiling.md)) |
 | deploying, spawning, replacing code | what compiling takes, at least {{.API.DeployByteCycles}} cycles a byte | tokens, names, scopes and instructions are paid stage by stage, before the work ([ADR 59](adr/0059-compiling-is-priced-by-what-it-makes.md)) |
 | the first use of code in a block | the same again; of another's code at most {{.Limits.LoadCycles}} cycles | some node has it in no cache; all later uses in the block pay nothing ([ADR 58](adr/0058-first-use-of-code-pays-its-compilation.md), [89](adr/0089-who-calls-pays-a-bounded-first-use.md)) |
@@ -49,7 +50,7 @@ func pricesText() string {
 	p := params.Default()
 	var b strings.Builder
 	err := template.Must(template.New("prices").Parse(prices)).Execute(&b, map[string]any{
-		"API": p.API, "Limits": p.Actor, "Factor": uint64(1) << (p.State.PriceDoublings - 1),
+		"API": p.API, "Limits": p.Actor, "Timer": p.Timer, "Factor": uint64(1) << (p.State.PriceDoublings - 1),
 	})
 	if err != nil {
 		panic(err) // the text names a field that is gone: go generate fails, and so does its test

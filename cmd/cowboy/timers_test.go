@@ -236,12 +236,12 @@ func (l *live) ownersTimers(b string) {
 }
 
 // unfunded raises the base fee above what a timer's escrow and actor can pay: the
-// timer waits, then ends, and gives back what it held.
+// timer waits, then ends, and gives back what it held, less a second look at it.
 func (l *live) unfunded(b string) {
 	t := l.t
 	held := l.balance(b)
 	set := l.execute(b, "plan", "[60]")
-	held -= l.balance(b) + params.Default().Timer.InitialBaseFee
+	held -= l.balance(b) + params.Default().Timer.InitialBaseFee + 100*chain.Wei(params.Default().API.FiringCycles)
 	l.execute(b, "leave", "0")
 	l.decide("set", `min_base_fee="100"`)
 	l.advance(set.BlockHeight + 60 + 5 - l.height())

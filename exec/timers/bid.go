@@ -116,12 +116,13 @@ func saturate(a, b uint64) chain.Wei {
 	return chain.Wei(lo)
 }
 
-// escrow is what setting a timer puts aside for its firing: limits, and those of
-// a bid if it has an agent, at timer.escrow_multiple times the base fees of the
-// timer lane (resolution 11.25). Whatever a firing needs beyond it comes from the
-// actor's balance, and the rest goes back.
+// escrow is what setting a timer puts aside for its firing: limits, the first use of the
+// receiver's code, and the limits of a bid if it has an agent, at timer.escrow_multiple
+// times the base fees of the timer lane (resolution 11.25). Whatever a firing needs beyond
+// it comes from the actor's balance, and the rest goes back.
 func (q *queue) escrow(s *Spec) chain.Wei {
 	u := s.Limits
+	u.Cycles += s.Load
 	if s.Bidder != nil {
 		u.Cycles += q.limits().BidCycles
 		u.Cells += q.limits().BidCells

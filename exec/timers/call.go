@@ -27,6 +27,9 @@ func (c Call) Set(s Spec) (id ID, err error) {
 		s.Height = c.Height + chain.Height(min(s.Every, MaxAhead+1))
 	}
 	s.Limits = Limits(c.Params, s.Limits)
+	if s.Load, err = c.Run.FirstUse(s.Actor, s.To); err != nil {
+		return id, err
+	}
 	roster, err := ReadRoster(c.State, s.Actor)
 	if err != nil {
 		return id, err

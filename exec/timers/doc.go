@@ -23,15 +23,16 @@
 //	          │ interval                ▲
 //	          └──Settle──► a tier       └── from the ring again, after Wait
 //
-// The block ring has a slot per block, found by height modulo its size; the epoch
-// queue a list per epoch of half a ring; the overflow tree and the ready tree are
+// The block ring has a slot per block, found by height modulo its size, and a slot a list
+// for each line ([lines]): those that were put off stand behind those that are due. The epoch
+// queue has a list per epoch of half a ring; the overflow tree and the ready tree are
 // balanced binary trees whose nodes are entries of the state and so of its Merkle
 // trie. Lists are linked through the timers, so whatever is in one, a timer is
 // put in or taken out by touching its neighbours; in a tree, by touching a path.
 //
 // # Work of a block
 //
-// [Advance] reads the head of the queue and one slot of the ring, however many
+// [Advance] reads the head of the queue and one slot of the ring, five lists, however many
 // timers sleep. What it moves is bounded by timer.moves_per_block for each of its
 // three steps; what is left over is done in the blocks after, late and in order.
 //

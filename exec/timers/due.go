@@ -111,42 +111,6 @@ func (q *queue) migrate() error {
 	return nil
 }
 
-// fall moves the timers whose block has come out of the ring.
-func (q *queue) fall() error {
-	at := q.Height
-	if q.behind != 0 {
-		at = q.behind
-	}
-	// Bounded: by timer.moves_per_block, 512.
-	for range q.limits().MovesPerBlock {
-		if at > q.Height {
-			q.behind = 0
-			return nil
-		}
-		e, err := q.loadEnds(inRing, q.slot(at))
-		if err != nil {
-			return err
-		}
-		var l link
-		if e.first != (ID{}) {
-			if l, err = loadLink(q.o, inRing.home(), e.first); err != nil {
-				return err
-			}
-		}
-		if e.first == (ID{}) || l.due > at { // of a later lap
-			at++
-			continue
-		}
-		if err := q.move(e.first); err != nil {
-			return err
-		}
-	}
-	if q.behind = at; at > q.Height {
-		q.behind = 0
-	}
-	return nil
-}
-
 // Note ends a block: it keeps what all its lanes used.
 func Note(o *state.Overlay, c Clock, used chain.Cycles) error {
 	q, err := open(o, c)
@@ -168,12 +132,11 @@ func Ready(o *state.Overlay, h Head, limit int) ([]ID, error) {
 // holds some.
 func AnyDue(v state.View, c Clock) (bool, error) {
 	h, err := ReadHead(v, c.Params)
-	if err != nil || h.Ready > 0 || h.behind != 0 || h.Depth == 0 {
-		return h.Ready > 0 || h.behind != 0, err
+	if err != nil || h.Ready > 0 || h.Depth == 0 {
+		return h.Ready > 0, err
 	}
 	q := queue{Clock: c, o: state.NewOverlay(v), Head: h}
-	e, err := q.loadEnds(inRing, q.slot(c.Height))
-	return e.first != ID{}, err
+	return q.anyDue()
 }
 
 // SetBid notes what an agent bids, and burns what asking it has cost of the
@@ -196,9 +159,9 @@ func SetBid(p funds.Purse, o *state.Overlay, c Clock, t *Timer, b Bid, spent cha
 	return errors.Join(p.Burn(spent), p.Debit(chain.AddrTimers, spent))
 }
 
-// postpone makes a timer that is due wait for a later block and lose its
-// seniority: it could not have fired, and would stand in the way of those who
-// can. unfunded says that money is what it lacks.
+// postpone makes a timer that is due wait for a later block, and there behind those that
+// are due for the first time: it could not have fired, and would stand in the way of those
+// who can. unfunded says that money is what it lacks.
 func postpone(o *state.Overlay, c Clock, t *Timer, until chain.Height, unfunded bool) error {
 	q, err := open(o, c)
 	if err != nil {
@@ -213,7 +176,10 @@ func postpone(o *state.Overlay, c Clock, t *Timer, until chain.Height, unfunded 
 	case t.Unfunded == 0:
 		t.Unfunded = c.Height
 	}
-	t.due = until
+	if t.since == 0 {
+		t.since = c.Height
+	}
+	t.due, t.line = until, putOff
 	err = q.put(t)
 	q.close()
 	return err
@@ -249,7 +215,7 @@ func Take(o *state.Overlay, c Clock, id ID) (*Taken, error) {
 		taken.deposit = t.Deposit
 		err = q.erase(t)
 	} else {
-		t.Bid, t.Unfunded = nil, 0
+		t.Bid, t.Unfunded, t.since = nil, 0, 0
 		q.saveLink(t)
 	}
 	q.close()
@@ -274,7 +240,7 @@ func rearm(o *state.Overlay, c Clock, id ID) (*Timer, Bill, error) {
 	if err != nil {
 		return nil, Bill{}, err
 	}
-	t.Escrow = q.escrow(&t.Spec)
+	t.Escrow, t.line = q.escrow(&t.Spec), lineOf(k)
 	err = q.put(t)
 	q.close()
 	return t, Bill{Fee: q.price(k), Lock: t.Escrow}, err

@@ -23,22 +23,67 @@ func Fund(p funds.Purse, o *state.Overlay, c Clock, t *Timer, use chain.Usage) (
 // at is the price of a firing at the base fees and a tip.
 func (c *Clock) at(tip chain.FeePair) fees.Bid { return fees.Bid{Most: c.Base.Plus(tip), Tip: tip} }
 
-// Wait makes a due timer whose receiver has no cycles left wait before it asks again.
-func Wait(o *state.Overlay, c Clock, t *Timer) error {
-	return postpone(o, c, t, c.Height+chain.Height(c.limits().RebidDeferrals), false)
+// Wait makes a due timer whose receiver has no cycles left wait before it asks again. It
+// ends the timer, and reports that, where it cannot pay for being looked at once more.
+func Wait(p funds.Purse, o *state.Overlay, c Clock, t *Timer) (ended bool, err error) {
+	paid, err := payLook(p, o, c, t)
+	if err != nil {
+		return false, err
+	}
+	if !paid {
+		return true, dismiss(p, o, c, t)
+	}
+	return false, postpone(o, c, t, c.Height+c.pause(t), false)
 }
 
 // WaitUnfunded makes a due timer wait that cannot pay, or ends it when it could not for
-// timer.max_unfunded_deferrals blocks (resolution 11.23), which it reports.
+// timer.max_unfunded_deferrals blocks (resolution 11.23) or cannot pay for being looked at
+// once more, which it reports.
 func WaitUnfunded(p funds.Purse, o *state.Overlay, c Clock, t *Timer) (ended bool, err error) {
 	since := t.Unfunded
 	if since == 0 {
 		since = c.Height
 	}
-	if last := since + chain.Height(c.limits().MaxUnfundedDeferrals); c.Height < last {
-		return false, postpone(o, c, t, min(c.Height+chain.Height(c.limits().RebidDeferrals), last), true)
+	last := since + chain.Height(c.limits().MaxUnfundedDeferrals)
+	if c.Height >= last {
+		return true, dismiss(p, o, c, t)
 	}
-	return true, dismiss(p, o, c, t)
+	paid, err := payLook(p, o, c, t)
+	if err != nil {
+		return false, err
+	}
+	if !paid {
+		return true, dismiss(p, o, c, t)
+	}
+	return false, postpone(o, c, t, min(c.Height+c.pause(t), last), true)
+}
+
+// pause is how long a timer waits that cannot fire: timer.rebid_deferrals blocks, then as
+// long as it has waited already, up to timer.max_unfunded_deferrals. So one that stays that
+// way is looked at eleven times in an hour (ADR 207).
+func (c *Clock) pause(t *Timer) chain.Height {
+	var waited chain.Height
+	if t.since != 0 {
+		waited = c.Height - t.since
+	}
+	l := c.limits()
+	return max(min(waited, chain.Height(l.MaxUnfundedDeferrals)), chain.Height(l.RebidDeferrals))
+}
+
+// payLook burns what it costs to look in vain at a timer that was put off before, out of
+// its escrow or, where that is spent, its actor's balance; false where neither has it. The
+// first look was paid for when the timer was set.
+func payLook(p funds.Purse, o *state.Overlay, c Clock, t *Timer) (paid bool, err error) {
+	if t.since == 0 {
+		return true, nil
+	}
+	look := chain.Usage{Cycles: c.Params.API.FiringCycles}
+	if paid, err = Fill(p, o, c, t, look, c.Base); err != nil || !paid {
+		return false, err
+	}
+	price, _ := Cost(look, c.Base) // fits, as it was filled
+	t.Escrow -= price
+	return true, errors.Join(p.Burn(price), p.Debit(chain.AddrTimers, price))
 }
 
 // dismiss ends a timer that cannot pay, and gives its actor back what it holds.

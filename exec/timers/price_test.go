@@ -253,6 +253,10 @@ func TestRecordsAreJudged(t *testing.T) {
 	bad.place = placeEnd
 	_, err := decodeLink(bad.encode())
 	refused("a tier that is none", err)
+	bad = good
+	bad.line = lines
+	_, err = decodeLink(bad.encode())
+	refused("a line that is none", err)
 	field := func(b []byte) []byte { // of a node without children
 		return append(append(append([]byte{0x84}, b...), 0x40), 0, 0)
 	}
@@ -294,8 +298,12 @@ func TestEscrowOfAgents(t *testing.T) { // resolution 11.25: the question is pai
 	if got := q.escrow(&s); got != 2*(10_000+100) {
 		t.Errorf("escrow %d", got)
 	}
+	s.Load = 700
+	if got := q.escrow(&s); got != 2*(10_000+700+100) {
+		t.Errorf("escrow with the first use of the code %d", got)
+	}
 	s.Bidder = &chain.Address{1}
-	if got, l := q.escrow(&s), q.limits(); got != 2*(10_000+100+chain.Wei(l.BidCycles)+chain.Wei(l.BidCells)) {
+	if got, l := q.escrow(&s), q.limits(); got != 2*(10_000+700+100+chain.Wei(l.BidCycles)+chain.Wei(l.BidCells)) {
 		t.Errorf("escrow with an agent %d", got)
 	}
 }
@@ -340,8 +348,8 @@ func TestCatchingUp(t *testing.T) { // resolution 11.14
 	at := func(h chain.Height) Clock {
 		return Clock{Params: p, Height: h, Base: chain.FeePair{PerCycle: 1, PerCell: 1}}
 	}
-	for _, h := range []chain.Height{12, 12, 12, 12, 12, 20} {
-		if _, _, err := Set(o, at(10), spec(1, h)); err != nil {
+	for n, h := range []chain.Height{12, 12, 12, 12, 12, 20} {
+		if _, _, err := Set(o, at(10), spec(byte(n), h)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -465,8 +473,8 @@ func TestDefaultLimits(t *testing.T) {
 func FuzzRecords(f *testing.F) {
 	s := spec(1, 11)
 	s.Bidder = &chain.Address{1}
-	l := link{Escrow: 5, place: inReady, target: 9, due: 9, rank: 77, aimed: true, prev: ID{1}, newer: ID{2}, Bid: &Bid{At: 3}}
-	h := Head{Depth: 4, BaseFee: 8, farFirst: 9, farRoot: newNodeKey(9, ID{1})}
+	l := link{Escrow: 5, since: 4, line: putOff, place: inReady, target: 9, due: 9, rank: 77, aimed: true, prev: ID{1}, newer: ID{2}, Bid: &Bid{At: 3}}
+	h := Head{Depth: 4, BaseFee: 8, behind: [lines]chain.Height{putOff: 3}, farFirst: 9, farRoot: newNodeKey(9, ID{1})}
 	n := node{left: newNodeKey(1, ID{1}), leftHeight: 1}
 	f.Add((&Timer{Spec: s, Deposit: 7}).encodeSpec())
 	f.Add((&Timer{Spec: s, Deposit: 7, apart: InlineBytes + 1}).encodeSpec())

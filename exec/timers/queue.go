@@ -21,7 +21,7 @@ const (
 	keySpec   = 't' // id
 	keyData   = 'd' // id: data that lie apart
 	keyLink   = 'l' // id
-	keyRing   = 'r' // slot
+	keyRing   = 'r' // slot, line
 	keyEpoch  = 'e' // epoch
 	keyFar    = 'o' // height, id: overflow tree
 	keyReady  = 'q' // rank, id: ready tree
@@ -62,8 +62,8 @@ type Head struct {
 	Ready   uint64       // of Depth, those that are due and wait for their turn
 	Used    chain.Cycles // by all lanes of the block before: what agents are told (CIP-1)
 
-	behind    chain.Height // lowest height whose slot is not emptied; 0: none below the present
-	epoch     uint64       // lowest epoch that is not emptied; 0: none so far
+	behind    [lines]chain.Height // lowest height whose list of the line is not emptied; 0: none below the present
+	epoch     uint64              // lowest epoch that is not emptied; 0: none so far
 	farRoot   nodeKey
 	farFirst  chain.Height // lowest height in the overflow tree; 0: it is empty
 	readyRoot nodeKey
@@ -100,20 +100,29 @@ func ReadHead(v state.View, p *params.Params) (Head, error) {
 
 func decodeHead(b []byte) (h Head, err error) {
 	r := fields{r: cbor.NewReader(b)}
-	r.array(9)
+	r.array(8 + int(lines))
 	h.Depth, h.BaseFee, h.Ready, h.Used = r.uint(), chain.Wei(r.uint()), r.uint(), chain.Cycles(r.uint())
-	h.behind, h.epoch, h.farFirst = chain.Height(r.uint()), r.uint(), chain.Height(r.uint())
+	// Bounded: by the lines, five.
+	for l := range h.behind {
+		h.behind[l] = chain.Height(r.uint())
+	}
+	h.epoch, h.farFirst = r.uint(), chain.Height(r.uint())
 	r.optional(h.farRoot[:])
 	r.optional(h.readyRoot[:])
 	return h, r.end("head")
 }
 
 func (h *Head) encode() []byte {
-	b := cbor.AppendArray(make([]byte, 0, 150), 9)
+	b := cbor.AppendArray(make([]byte, 0, 190), 8+int(lines))
 	// Bounded: by the fields of the record.
-	for _, v := range [...]uint64{h.Depth, uint64(h.BaseFee), h.Ready, uint64(h.Used), uint64(h.behind), h.epoch, uint64(h.farFirst)} {
+	for _, v := range [...]uint64{h.Depth, uint64(h.BaseFee), h.Ready, uint64(h.Used)} {
 		b = cbor.AppendUint(b, v)
 	}
+	// Bounded: by the lines, five.
+	for _, at := range h.behind {
+		b = cbor.AppendUint(b, uint64(at))
+	}
+	b = cbor.AppendUint(cbor.AppendUint(b, h.epoch), uint64(h.farFirst))
 	// Bounded: by the fields of the record.
 	for _, k := range [...]*nodeKey{&h.farRoot, &h.readyRoot} {
 		if *k == (nodeKey{}) {

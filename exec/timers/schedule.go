@@ -99,6 +99,7 @@ func Set(o *state.Overlay, c Clock, s Spec) (ID, Bill, error) {
 	if err != nil {
 		return ID{}, Bill{}, err
 	}
+	t.line = lineOf(k)
 	bill := Bill{Fee: q.price(k), Lock: t.Deposit + min(t.Escrow, math.MaxUint64-t.Deposit)}
 	roster.Active++
 	roster.Set++
@@ -151,7 +152,8 @@ func Extend(o *state.Overlay, c Clock, actor chain.Address, id ID, h chain.Heigh
 		return bill, err
 	}
 	before := t.Escrow
-	t.Bid, t.Unfunded, t.Escrow = nil, 0, max(before, q.escrow(&t.Spec))
+	t.Bid, t.Unfunded, t.since, t.line = nil, 0, 0, lineOf(k)
+	t.Escrow = max(before, q.escrow(&t.Spec))
 	err = q.put(t)
 	q.close()
 	bill.Fee, bill.Lock = q.price(k), t.Escrow-before

@@ -42,16 +42,16 @@ func (q *queue) saveEnds(p place, k state.StorageKey, e ends) {
 // listKey is the key of the list that a timer of the ring or the epoch queue is in.
 func (q *queue) listKey(l *link) state.StorageKey {
 	if l.place == inRing {
-		return q.slot(l.due)
+		return q.slot(l.due, l.line)
 	}
 	return key(keyEpoch, number(q.epochOf(l.due)))
 }
 
-// slot is the key of a block's slot. Two heights a ring apart share it: the later
+// slot is the key of a line's list in a block's slot. Two heights a ring apart share it: the later
 // one's timers come only when the earlier block is past, and then behind what is
 // left of it, because nothing joins a slot of the past.
-func (q *queue) slot(h chain.Height) state.StorageKey {
-	return key(keyRing, number(uint64(h)%q.limits().RingBlocks))
+func (q *queue) slot(h chain.Height, l line) state.StorageKey {
+	return key(keyRing, number(uint64(h)%q.limits().RingBlocks), []byte{byte(l)})
 }
 
 // put files a timer under its due height and saves it.

@@ -43,6 +43,7 @@ type Spec struct {
 	Data    []byte         // canonical; of a timer that was loaded nil as long as they lie apart, see [Take]
 	Bidder  *chain.Address // Gas Bidding Agent; nil: the network's formula
 	Limits  chain.Usage    // of a firing
+	Load    chain.Cycles   // besides, for the first use of the receiver's code, as it was when the timer was set
 }
 
 // Bid is what a timer offers for its turn.
@@ -91,7 +92,9 @@ type link struct {
 	Unfunded chain.Height // since when it could not pay; 0: it could
 	Bid      *Bid         // of its agent; nil: none yet
 
+	since  chain.Height // when it was put off for the first time since it is due; 0: it was not
 	place  place
+	line   line         // of the slot's
 	target chain.Height // block it is set for, Spec.Height
 	aimed  bool         // it is in the count of the actor's timers for that block
 	due    chain.Height // slot it waits for: target, or later where it was postponed
@@ -105,7 +108,7 @@ type link struct {
 // apart it has how long they are.
 func (t *Timer) encodeSpec() []byte {
 	s := &t.Spec
-	b := cbor.AppendArray(make([]byte, 0, 96+len(s.Data)), 9)
+	b := cbor.AppendArray(make([]byte, 0, 104+len(s.Data)), 10)
 	b = cbor.AppendBytes(b, s.Actor[:])
 	b = cbor.AppendBytes(b, s.To[:])
 	b = cbor.AppendUint(b, s.Every)
@@ -122,12 +125,13 @@ func (t *Timer) encodeSpec() []byte {
 	}
 	b = cbor.AppendUint(b, uint64(s.Limits.Cycles))
 	b = cbor.AppendUint(b, uint64(s.Limits.Cells))
+	b = cbor.AppendUint(b, uint64(s.Load))
 	return cbor.AppendUint(b, uint64(t.Deposit))
 }
 
 func (t *Timer) decodeSpec(b []byte) error {
 	r, s := fields{r: cbor.NewReader(b)}, &t.Spec
-	r.array(9)
+	r.array(10)
 	r.into(s.Actor[:])
 	r.into(s.To[:])
 	s.Every = r.uint()
@@ -138,7 +142,7 @@ func (t *Timer) decodeSpec(b []byte) error {
 		r.into(s.Bidder[:])
 	}
 	s.Limits = chain.Usage{Cycles: chain.Cycles(r.uint()), Cells: chain.Cells(r.uint())}
-	t.Deposit = chain.Wei(r.uint())
+	s.Load, t.Deposit = chain.Cycles(r.uint()), chain.Wei(r.uint())
 	return r.end("timer")
 }
 
@@ -160,9 +164,11 @@ func (t *Timer) openData(v state.View) (err error) {
 func (t *Timer) Due() bool { return t.place == inReady }
 
 func (l *link) encode() []byte {
-	b := cbor.AppendArray(make([]byte, 0, 192), 12)
+	b := cbor.AppendArray(make([]byte, 0, 208), 14)
 	// Bounded: by the fields of the record.
-	for _, v := range [...]uint64{uint64(l.Escrow), uint64(l.Unfunded), uint64(l.place), uint64(l.target), uint64(l.due), l.rank} {
+	for _, v := range [...]uint64{
+		uint64(l.Escrow), uint64(l.Unfunded), uint64(l.since), uint64(l.place), uint64(l.line), uint64(l.target), uint64(l.due), l.rank,
+	} {
 		b = cbor.AppendUint(b, v)
 	}
 	b = cbor.AppendBool(b, l.aimed)
@@ -187,13 +193,13 @@ func (l *link) encode() []byte {
 
 func decodeLink(b []byte) (l link, err error) {
 	r := fields{r: cbor.NewReader(b)}
-	r.array(12)
-	l.Escrow, l.Unfunded = chain.Wei(r.uint()), chain.Height(r.uint())
-	where := r.uint()
-	if where >= uint64(placeEnd) {
+	r.array(14)
+	l.Escrow, l.Unfunded, l.since = chain.Wei(r.uint()), chain.Height(r.uint()), chain.Height(r.uint())
+	where, in := r.uint(), r.uint()
+	if where >= uint64(placeEnd) || in >= uint64(lines) {
 		r.refuse(errPlace)
 	}
-	l.place = place(where)
+	l.place, l.line = place(where), line(in)
 	l.target, l.due, l.rank = chain.Height(r.uint()), chain.Height(r.uint()), r.uint()
 	l.aimed = r.bool()
 	// Bounded: by the fields of the record.
@@ -213,7 +219,7 @@ func decodeLink(b []byte) (l link, err error) {
 }
 
 var (
-	errPlace  = errors.New("no such tier")
+	errPlace  = errors.New("no such tier or line")
 	errLength = errors.New("neither empty nor a name")
 	errApart  = errors.New("data lie apart and are not long")
 )
