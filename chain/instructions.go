@@ -210,10 +210,10 @@ var systemInstructions = []InstructionSpec{
 	// Actors and their timers, by their owners.
 	system(AddrActors, OpActorFund, "actor_fund").runs().args(Arg{"actor", ArgAddress, false}).note("the value goes to the actor without a message"),
 	system(AddrActors, OpActorUpgrade, "actor_upgrade").runs().args(Arg{"actor", ArgAddress, false}, Arg{"source", ArgBytes, false}).note("by the system deployer that made it, of an actor with sys.upgrade (resolution 8.2); the manifest never changes"),
-	system(AddrActors, OpTimerCancel, "timer_cancel").runs().args(Arg{"actor", ArgAddress, false}, Arg{"timer_id", ArgHash, false}),
-	system(AddrActors, OpTimerConfig, "timer_config").runs().args(Arg{"actor", ArgAddress, false}, Arg{"timer_id", ArgHash, false}, Arg{"config", ArgMap, false}).note("\"bidder\" (address or null), \"cells_limit\", \"cycles_limit\", each optional; not of a timer that is due"),
-	system(AddrActors, OpTimerExtend, "timer_extend").runs().args(Arg{"actor", ArgAddress, false}, Arg{"timer_id", ArgHash, false}, Arg{"until_height", ArgUint, false}),
-	system(AddrActors, OpTimerSchedule, "timer_schedule").runs().costs(CostTimerSchedule).args(Arg{"actor", ArgAddress, false}, Arg{"height", ArgUint, false}, Arg{"interval", ArgUint, true}, Arg{"handler", ArgText, false}, Arg{"payload", ArgBytes, false}).note("the value goes to the actor, which pays"),
+	system(AddrActors, OpTimerCancel, "timer_cancel").runs().args(Arg{"actor", ArgAddress, false}, Arg{"timer_id", ArgHash, false}).note("by the actor's creator, of a timer that it or the actor has set; deposit and escrow go to who set it"),
+	system(AddrActors, OpTimerConfig, "timer_config").runs().args(Arg{"actor", ArgAddress, false}, Arg{"timer_id", ArgHash, false}, Arg{"config", ArgMap, false}).note("\"bidder\" (address or null), \"cells_limit\", \"cycles_limit\", each optional; not of a timer that is due. More escrow is the sender's; who bids says who set the timer"),
+	system(AddrActors, OpTimerExtend, "timer_extend").runs().args(Arg{"actor", ArgAddress, false}, Arg{"timer_id", ArgHash, false}, Arg{"until_height", ArgUint, false}).note("the sender pays"),
+	system(AddrActors, OpTimerSchedule, "timer_schedule").runs().costs(CostTimerSchedule).args(Arg{"actor", ArgAddress, false}, Arg{"height", ArgUint, false}, Arg{"interval", ArgUint, true}, Arg{"handler", ArgText, false}, Arg{"payload", ArgBytes, false}).note("by the actor's creator, which pays, also for the firings; to the actor it is a message of its creator"),
 }
 
 // system starts a row: a user-lane instruction that anyone may send at the

@@ -159,7 +159,6 @@ func (d *day) timerTx(from chain.Address) *chain.VerifiedTx {
 			from = rec.Creator
 		}
 		tx := d.instruct(from, chain.AddrActors, opcode, append([][]byte{address(to)}, args...)...)
-		tx.Value = chain.Wei(n(2) * n(5*uint64(chain.WeiPerCBY)))
 		return verified(tx, from)
 	}
 	if d.chance(2) {

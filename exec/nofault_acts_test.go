@@ -221,9 +221,7 @@ func (w *wild) act() *chain.VerifiedTx {
 		b := cbor.AppendBytes(cbor.AppendUint(cbor.AppendArray(nil, 6), chain.OpTimerSchedule), at[:])
 		b = cbor.AppendNull(cbor.AppendUint(b, uint64(w.height)+2+uint64(w.pick.n(4))))
 		b = cbor.AppendBytes(cbor.AppendText(b, "tick"), cbor.AppendBytes(nil, w.name()))
-		tx := w.tx(from, &chain.AddrActors, b)
-		tx.Tx.Value = 10 * chain.WeiPerCBY
-		return verified(tx.Tx, from)
+		return w.tx(from, &chain.AddrActors, b)
 	}
 	at := w.someone()
 	b := cbor.AppendBytes(cbor.AppendUint(cbor.AppendArray(nil, 2), chain.OpActorFund), at[:])

@@ -167,13 +167,13 @@ func (w *workshop) step(txs ...*chain.VerifiedTx) exec.Result {
 	return r
 }
 
-// audit walks the actor's timers: their deposits and escrows are the balance.
+// audit walks the timers of the actor and of who made it: their deposits and escrows are the balance.
 func (w *workshop) audit() {
 	w.t.Helper()
 	var held chain.Wei
 	o := state.NewOverlay(w.state)
 	c := timers.Clock{Params: &w.g.Params, Height: w.height, Base: w.base}
-	for _, who := range []chain.Address{w.addr} {
+	for _, who := range []chain.Address{w.addr, alice} {
 		_, refund, err := timers.DropAll(o, c, who, 1<<20)
 		if err != nil {
 			w.t.Fatal(err)

@@ -26,7 +26,7 @@ func (f *frame) SetTimer(t host.Timer) (id host.ID, err error) {
 		if err := c.Run.TakeCells(uint64(len(t.Handler) + len(t.Data))); err != nil {
 			return err
 		}
-		set, err := c.Set(timers.Spec{
+		set, err := c.Set(f.env.Self, timers.Spec{
 			Actor: f.env.Self, To: t.To, Height: chain.Height(t.Height), Every: t.Every, Handler: t.Handler,
 			Data: t.Data, Bidder: t.Bidder, Limits: chain.Usage{Cycles: chain.Cycles(t.Cycles), Cells: chain.Cells(t.Cells)},
 		})

@@ -106,7 +106,7 @@ func (w *world) rights() *chain.VerifiedTx {
 	w.nonces[from]++
 	if w.rng.IntN(4) == 0 {
 		whom := w.anyone()
-		system, tx.Value = chain.AddrActors, chain.Wei(w.rng.IntN(100_000))
+		system = chain.AddrActors
 		b := cbor.AppendBytes(cbor.AppendUint(cbor.AppendArray(nil, 6), chain.OpTimerSchedule), whom[:])
 		b = cbor.AppendNull(cbor.AppendUint(b, w.rng.Uint64N(9)))
 		tx.Payload = cbor.AppendBytes(cbor.AppendText(b, "bump"), argument(whom, 1, 1))

@@ -55,15 +55,26 @@ func NoBid(c *Clock, limits chain.Usage) Bid {
 
 // Offer returns what a timer bids: by its agent, else the network's formula. Limits
 // are at most those that a timer could be set with now, or one from before the lane
-// became smaller would wait for ever.
+// became smaller would wait for ever. Tips are at most as much as they count for in the
+// order ([Rank]): the timer's actor pays what its agent says, whoever that belongs to.
 func Offer(c *Clock, t *Timer) Bid {
 	b := DefaultBid(c, t.Limits)
 	if t.Bid != nil {
 		b = *t.Bid
 	}
+	b.Tip = c.capped(b.Tip)
 	most := MostLimits(c.Params)
 	b.Limits.Cycles, b.Limits.Cells = min(b.Limits.Cycles, most.Cycles), min(b.Limits.Cells, most.Cells)
 	return b
+}
+
+// capped returns tips of at most timer.starvation_multiple times the base fees.
+func (c *Clock) capped(tip chain.FeePair) chain.FeePair {
+	times := c.limits().StarvationMultiple
+	return chain.FeePair{
+		PerCycle: min(tip.PerCycle, saturate(uint64(max(c.Base.PerCycle, 1)), times)),
+		PerCell:  min(tip.PerCell, saturate(uint64(max(c.Base.PerCell, 1)), times)),
+	}
 }
 
 func (q *queue) offer(t *Timer) Bid { return Offer(&q.Clock, t).within(q.Base) }

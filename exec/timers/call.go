@@ -8,18 +8,18 @@ import (
 	"github.com/cowboy-foundation/cowboy/exec/verdict"
 )
 
-// Call is an operation on the timers of an actor: an instruction of its creator, or the
-// host call of its own handler.
+// Call is an operation on timers for an actor: an instruction of its creator, or the host
+// call of its own handler. Who asks pays.
 type Call struct{ *service.Call }
 
 func (c Call) clock() Clock {
 	return Clock{Params: c.Params, Height: c.Height, Base: c.TimerBase}
 }
 
-// Set sets a timer of an actor that may have as many as its manifest says (entitlements
-// §9.8); the protocol's own limit is a verdict. What the timer leaves open it gets from
-// the parameters.
-func (c Call) Set(s Spec) (id ID, err error) {
+// Set sets a timer, where the manifest of an actor allows that actor one more (entitlements
+// §9.8); the protocol's own limit, of the timer's actor, is a verdict. What the timer leaves
+// open it gets from the parameters.
+func (c Call) Set(by chain.Address, s Spec) (id ID, err error) {
 	if s.To == (chain.Address{}) {
 		s.To = s.Actor
 	}
@@ -30,14 +30,14 @@ func (c Call) Set(s Spec) (id ID, err error) {
 	if s.Load, err = c.Run.FirstUse(s.Actor, s.To); err != nil {
 		return id, err
 	}
-	roster, err := ReadRoster(c.State, s.Actor)
+	roster, err := ReadRoster(c.State, by)
 	if err != nil {
 		return id, err
 	}
-	if err := c.Run.MayHaveTimer(s.Actor, roster.Active); err != nil {
+	if err := c.Run.MayHaveTimer(by, roster.Active); err != nil {
 		return id, err
 	}
-	err = c.change(s.Actor, func(clock Clock) (b Bill, err error) {
+	err = c.change(func(clock Clock) (b Bill, err error) {
 		id, b, err = Set(c.State, clock, s)
 		return b, err
 	})
@@ -46,27 +46,30 @@ func (c Call) Set(s Spec) (id ID, err error) {
 
 // Extend moves a timer to a later height.
 func (c Call) Extend(actor chain.Address, id ID, h chain.Height) error {
-	return c.change(actor, func(clock Clock) (Bill, error) { return Extend(c.State, clock, actor, id, h) })
+	return c.change(func(clock Clock) (Bill, error) { return Extend(c.State, clock, c.of(actor), id, h) })
 }
 
 // Cancel ends a timer.
 func (c Call) Cancel(actor chain.Address, id ID) error {
-	return c.change(actor, func(clock Clock) (Bill, error) { return Cancel(c.State, clock, actor, id) })
+	return c.change(func(clock Clock) (Bill, error) { return Cancel(c.State, clock, c.of(actor), id) })
 }
 
 // Configure changes a timer that is not due.
 func (c Call) Configure(actor chain.Address, id ID, n Config) error {
-	return c.change(actor, func(clock Clock) (Bill, error) { return Configure(c.State, clock, actor, id, n) })
+	return c.change(func(clock Clock) (Bill, error) { return Configure(c.State, clock, c.of(actor), id, n) })
 }
+
+// of says which timers this call may change: those of an actor, and the caller's for it.
+func (c Call) of(actor chain.Address) Party { return Party{By: c.By, Actor: actor} }
 
 // change makes a change and moves its money, or does neither. The bytes that it read are
 // paid in either case.
-func (c Call) change(actor chain.Address, do func(Clock) (Bill, error)) error {
+func (c Call) change(do func(Clock) (Bill, error)) error {
 	return c.Run.Whole(func() error {
 		bill, err := do(c.clock())
 		c.Run.Handled(bill.Read)
 		if err == nil {
-			err = Pay(c.Run, actor, bill)
+			err = Pay(c.Run, c.By, bill)
 		}
 		if err == nil {
 			err = c.Run.TakeCells(bill.Written * uint64(c.Params.API.StorageWriteByteCells))
@@ -75,8 +78,8 @@ func (c Call) change(actor chain.Address, do func(Clock) (Bill, error)) error {
 	})
 }
 
-// owned refuses who did not create an actor, and hands it the value that came: it pays.
-func (c Call) owned(actor chain.Address) error {
+// created refuses who did not create an actor.
+func (c Call) created(actor chain.Address) error {
 	creator, ok, err := c.Run.Creator(actor)
 	switch {
 	case err != nil:
@@ -86,5 +89,5 @@ func (c Call) owned(actor chain.Address) error {
 	case creator != c.By:
 		return verdict.New(verdict.Forbidden, fmt.Sprintf("%s did not create %s", c.By, actor))
 	}
-	return c.Run.Credit(actor, c.Value)
+	return nil
 }

@@ -75,7 +75,7 @@ func TestLongDataLieApart(t *testing.T) { // ADR 153
 				if _, _, err := rearm(base, at(90), id); err != nil {
 					t.Fatal(err)
 				}
-				if bill, err := Cancel(base, at(90), got.Actor, id); err != nil || bill.Read != uint64(size) {
+				if bill, err := Cancel(base, at(90), Party{got.Actor, got.Actor}, id); err != nil || bill.Read != uint64(size) {
 					t.Fatal(bill, err)
 				}
 			}

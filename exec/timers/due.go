@@ -243,5 +243,5 @@ func rearm(o *state.Overlay, c Clock, id ID) (*Timer, Bill, error) {
 	t.Escrow, t.line = q.escrow(&t.Spec), lineOf(k)
 	err = q.put(t)
 	q.close()
-	return t, Bill{Fee: q.price(k), Lock: t.Escrow}, err
+	return t, Bill{Actor: t.Actor, Fee: q.price(k), Lock: t.Escrow}, err
 }

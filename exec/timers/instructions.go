@@ -8,7 +8,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/exec/service"
 )
 
-// order is what the creator of an actor wants of its timers.
+// order is what the creator of an actor wants of timers for it.
 type order struct {
 	actor  chain.Address
 	id     ID
@@ -17,17 +17,20 @@ type order struct {
 	spec   *Spec
 }
 
-// Instructions returns those with which the creator of an actor sees to its timers. The
-// value that comes with one goes to the actor, which pays.
+// Instructions returns those with which the creator of an actor sees to timers for it. One
+// that it sets is its own: it pays for it, and the actor gets it as a message of its
+// creator. Of those that the actor has set it may end, move and limit any, at its own
+// expense (ADR 206).
 func Instructions() []service.Instruction {
 	return []service.Instruction{
 		row(chain.OpTimerSchedule,
 			func(r *cbor.Reader, o *order) (err error) {
-				o.spec, err = readSchedule(r, o.actor)
+				o.spec, err = readSchedule(r)
 				return err
 			},
 			func(c Call, o *order) ([]byte, error) {
-				id, err := c.Set(*o.spec)
+				o.spec.Actor, o.spec.To = c.By, o.actor
+				id, err := c.Set(o.actor, *o.spec)
 				if err != nil {
 					return nil, err
 				}
@@ -60,7 +63,7 @@ func Instructions() []service.Instruction {
 // row makes a row of the table out of what is its own.
 func row(opcode uint64, read func(*cbor.Reader, *order) error, run func(Call, *order) ([]byte, error)) service.Instruction {
 	return service.Instruction{
-		Opcode: opcode, Value: service.TakesValue,
+		Opcode: opcode,
 		Read: func(r *cbor.Reader) (service.Args, error) {
 			o := new(order)
 			if err := r.BytesInto(o.actor[:]); err != nil {
@@ -70,7 +73,7 @@ func row(opcode uint64, read func(*cbor.Reader, *order) error, run func(Call, *o
 		},
 		Run: func(call *service.Call, a service.Args) ([]byte, error) {
 			c, o := Call{call}, a.(*order)
-			if err := c.owned(o.actor); err != nil {
+			if err := c.created(o.actor); err != nil {
 				return nil, err
 			}
 			return run(c, o)
@@ -82,12 +85,12 @@ func readID(r *cbor.Reader, o *order) error { return r.BytesInto(o.id[:]) }
 
 // readSchedule reads [height, interval or null, handler, payload]. An interval
 // of 0 is none.
-func readSchedule(r *cbor.Reader, owned chain.Address) (*Spec, error) {
+func readSchedule(r *cbor.Reader) (*Spec, error) {
 	height, err := r.Uint()
 	if err != nil {
 		return nil, err
 	}
-	s := &Spec{Actor: owned, Height: chain.Height(height)}
+	s := &Spec{Height: chain.Height(height)}
 	if !r.Null() {
 		if s.Every, err = r.Uint(); err != nil {
 			return nil, err

@@ -206,11 +206,11 @@ func (m *twin) change(t *testing.T, rng *rand.Rand, o *state.Overlay) {
 		if k == nil {
 			return
 		}
-		bill, err := Cancel(o, c, k.spec.Actor, k.id)
+		bill, err := Cancel(o, c, Party{k.spec.Actor, k.spec.Actor}, k.id)
 		if err != nil || bill.Refund != k.locked {
 			t.Fatalf("cancel: %+v, %v, want %d back", bill, err, k.locked)
 		}
-		if _, err := Cancel(o, c, k.spec.Actor, k.id); !errors.Is(err, ErrNotFound) {
+		if _, err := Cancel(o, c, Party{k.spec.Actor, k.spec.Actor}, k.id); !errors.Is(err, ErrNotFound) {
 			t.Fatalf("cancelled twice: %v", err)
 		}
 		i := m.find(k.id)
@@ -222,7 +222,7 @@ func (m *twin) change(t *testing.T, rng *rand.Rand, o *state.Overlay) {
 		}
 		h := c.Height + chain.Height(rng.IntN(40))
 		before := o.Snapshot()
-		bill, err := Extend(o, c, k.spec.Actor, k.id, h)
+		bill, err := Extend(o, c, Party{k.spec.Actor, k.spec.Actor}, k.id, h)
 		switch {
 		case h <= c.Height:
 			if !errors.Is(err, ErrPast) {

@@ -9,18 +9,18 @@ import (
 	"github.com/cowboy-foundation/cowboy/state"
 )
 
-// Pay moves the money of a bill: fee and lock out of the balance of the timer's actor,
-// which leaves its reserve for rent alone, and the refund back to it, which it may keep
+// Pay moves the money of a bill: fee and lock out of the balance of who pays, which leaves
+// its reserve for rent alone, and the refund to the timer's actor, which may keep it
 // (resolution 11.25). The verdict is [funds.ErrShort].
-func Pay(p funds.Purse, owner chain.Address, b Bill) error {
+func Pay(p funds.Purse, payer chain.Address, b Bill) error {
 	total, payable := b.Total()
 	if !payable {
 		return funds.ErrShort
 	}
-	if err := take(p, owner, total); err != nil {
+	if err := take(p, payer, total); err != nil {
 		return err
 	}
-	p.PutAside(owner, b.Lock)
+	p.PutAside(payer, b.Lock)
 	if err := p.Credit(chain.AddrTimers, b.Lock); err != nil {
 		return err
 	}
@@ -30,19 +30,19 @@ func Pay(p funds.Purse, owner chain.Address, b Bill) error {
 	if err := p.Debit(chain.AddrTimers, b.Refund); err != nil {
 		return err
 	}
-	return p.GiveBack(owner, b.Refund)
+	return p.GiveBack(b.Actor, b.Refund)
 }
 
-// take takes what a timer costs out of its actor's balance.
-func take(p funds.Purse, owner chain.Address, amount chain.Wei) error {
-	held, err := p.Withheld(owner, amount)
+// take takes what a timer costs out of a balance.
+func take(p funds.Purse, payer chain.Address, amount chain.Wei) error {
+	held, err := p.Withheld(payer, amount)
 	if err != nil {
 		return err
 	}
 	if held {
 		return fmt.Errorf("%w: the rest of it is held for rent", funds.ErrShort)
 	}
-	if err := p.Debit(owner, amount); err != nil {
+	if err := p.Debit(payer, amount); err != nil {
 		if errors.Is(err, funds.ErrShort) {
 			err = fmt.Errorf("%w: a timer's deposit and fees are %d base units", err, amount)
 		}

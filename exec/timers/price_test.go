@@ -199,17 +199,20 @@ func TestChangesOfTimers(t *testing.T) { // resolution 7.6; instructions 49, 50
 		}
 	}
 	extend := func(c Clock, h chain.Height) error {
-		_, err := Extend(o, c, s.Actor, id, h)
+		_, err := Extend(o, c, Party{s.Actor, s.Actor}, id, h)
 		return err
 	}
 	is("extended to where it is", extend(at(10), 20), ErrEarlier)
 	is("extended to the present", extend(at(10), 10), ErrPast)
 	is("extended too far", extend(at(10), 11+MaxAhead), ErrTooFar)
-	is("extended by another", func() error { _, err := Extend(o, at(10), chain.Address{9}, id, 30); return err }(), ErrNotFound)
+	is("extended by another", func() error {
+		_, err := Extend(o, at(10), Party{chain.Address{9}, chain.Address{9}}, id, 30)
+		return err
+	}(), ErrNotFound)
 	mark := o.Snapshot()
 	is("extended as far as it goes", extend(at(10), 10+MaxAhead), nil)
 	o.Revert(mark)
-	configure := func(c Clock, n Config) (Bill, error) { return Configure(o, c, s.Actor, id, n) }
+	configure := func(c Clock, n Config) (Bill, error) { return Configure(o, c, Party{s.Actor, s.Actor}, id, n) }
 	bill, err := configure(at(11), Config{Limits: chain.Usage{Cells: 50}})
 	is("fewer cells", err, nil)
 	if got, err := Load(o, id); err != nil || got.Limits != (chain.Usage{Cycles: 10_000, Cells: 50}) || bill.Refund != 2*50 || bill.Lock != 0 {

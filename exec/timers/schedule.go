@@ -27,19 +27,22 @@ var (
 	ErrNotFound = verdict.New(verdict.Missing, "no such timer")
 	// ErrDue means a change of a timer whose block has come.
 	ErrDue = verdict.New(verdict.State, "the timer is due")
+	// ErrBidder means a bidder for a timer that another has set, and pays for.
+	ErrBidder = verdict.New(verdict.Forbidden, "who set the timer says who bids for it")
 )
 
 // Bill is the money of a change.
 type Bill struct {
-	Fee    chain.Wei // base fee and surcharge: burned
-	Lock   chain.Wei // from the actor to chain.AddrTimers
-	Refund chain.Wei // from chain.AddrTimers to the actor
+	Fee    chain.Wei     // base fee and surcharge: burned
+	Lock   chain.Wei     // from who asks to chain.AddrTimers
+	Refund chain.Wei     // from chain.AddrTimers to the actor
+	Actor  chain.Address // of the timer
 
 	Read    uint64 // bytes of data that were handled for it, also for a change that is refused: cycles
 	Written uint64 // bytes of data that were written again in their place: cells
 }
 
-// Total is what the actor pays; false where nobody could.
+// Total is what is to be paid; false where nobody could.
 func (b Bill) Total() (chain.Wei, bool) {
 	return b.Fee + b.Lock, b.Fee <= math.MaxUint64-b.Lock && b.Lock != math.MaxUint64
 }
@@ -100,7 +103,7 @@ func Set(o *state.Overlay, c Clock, s Spec) (ID, Bill, error) {
 		return ID{}, Bill{}, err
 	}
 	t.line = lineOf(k)
-	bill := Bill{Fee: q.price(k), Lock: t.Deposit + min(t.Escrow, math.MaxUint64-t.Deposit)}
+	bill := Bill{Actor: s.Actor, Fee: q.price(k), Lock: t.Deposit + min(t.Escrow, math.MaxUint64-t.Deposit)}
 	roster.Active++
 	roster.Set++
 	q.saveRoster(s.Actor, roster)
@@ -111,9 +114,13 @@ func Set(o *state.Overlay, c Clock, s Spec) (ID, Bill, error) {
 	return t.ID, bill, err
 }
 
-// find returns a timer of the actor, and of the bill for a change what to look for it
-// comes to: others' timers are found as well, and refused.
-func find(v state.View, actor chain.Address, id ID) (*Timer, Bill, error) {
+// Party is who asks for a change of a timer, and for which actor: of the actor's own timers
+// any, and of the asker's those that it sends to the actor. Mostly they are one.
+type Party struct{ By, Actor chain.Address }
+
+// find returns a timer that the party may change, and of the bill what to look for it comes
+// to: others' timers are found as well, and refused.
+func find(v state.View, w Party, id ID) (*Timer, Bill, error) {
 	t, err := Load(v, id)
 	if err != nil {
 		return nil, Bill{}, err
@@ -121,8 +128,8 @@ func find(v state.View, actor chain.Address, id ID) (*Timer, Bill, error) {
 	if t == nil {
 		return nil, Bill{}, ErrNotFound
 	}
-	b := Bill{Read: uint64(len(t.Data)) + t.apart}
-	if t.Actor != actor {
+	b := Bill{Actor: t.Actor, Read: uint64(len(t.Data)) + t.apart}
+	if t.Actor != w.Actor && (t.Actor != w.By || t.To != w.Actor) {
 		return nil, b, ErrNotFound
 	}
 	return t, b, nil
@@ -130,8 +137,8 @@ func find(v state.View, actor chain.Address, id ID) (*Timer, Bill, error) {
 
 // Extend moves a timer to a later height: base fee and surcharge are those of a
 // new timer there, the escrow is filled up to it, the deposit stays.
-func Extend(o *state.Overlay, c Clock, actor chain.Address, id ID, h chain.Height) (Bill, error) {
-	t, bill, err := find(o, actor, id)
+func Extend(o *state.Overlay, c Clock, w Party, id ID, h chain.Height) (Bill, error) {
+	t, bill, err := find(o, w, id)
 	switch {
 	case err != nil:
 		return bill, err
@@ -168,10 +175,10 @@ func (q *queue) retire(t *Timer) error {
 	return q.unaim(t)
 }
 
-// Cancel ends a timer of an actor: deposit and escrow come back, what was burned
+// Cancel ends a timer: deposit and escrow come back, what was burned
 // does not (resolution 7.9).
-func Cancel(o *state.Overlay, c Clock, actor chain.Address, id ID) (Bill, error) {
-	t, bill, err := find(o, actor, id)
+func Cancel(o *state.Overlay, c Clock, w Party, id ID) (Bill, error) {
+	t, bill, err := find(o, w, id)
 	if err != nil {
 		return bill, err
 	}
@@ -194,7 +201,7 @@ func End(o *state.Overlay, c Clock, t *Timer) (Bill, error) {
 	return Bill{Refund: t.Deposit + t.Escrow}, err
 }
 
-// Config is what an owner may change of a timer.
+// Config is what may be changed of a timer.
 type Config struct {
 	Bidder    *chain.Address // if SetBidder; nil: none
 	SetBidder bool
@@ -203,13 +210,15 @@ type Config struct {
 
 // Configure changes a timer that is not due, and fills or empties its escrow to
 // what a new timer's would be.
-func Configure(o *state.Overlay, c Clock, actor chain.Address, id ID, n Config) (Bill, error) {
-	t, bill, err := find(o, actor, id)
+func Configure(o *state.Overlay, c Clock, w Party, id ID, n Config) (Bill, error) {
+	t, bill, err := find(o, w, id)
 	switch {
 	case err != nil:
 		return bill, err
 	case t.place == inReady || t.place == nowhere || t.due <= c.Height:
 		return bill, ErrDue
+	case n.SetBidder && t.Actor != w.By:
+		return bill, ErrBidder
 	}
 	if n.SetBidder {
 		t.Bidder = n.Bidder

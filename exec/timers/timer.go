@@ -35,7 +35,7 @@ type ID = chain.Hash
 
 // Spec is what is set.
 type Spec struct {
-	Actor   chain.Address // that sets it, pays for it and speaks in it
+	Actor   chain.Address // that sets it, pays for it and speaks in it: an actor, or the account of one's creator
 	To      chain.Address // receiver of the message
 	Height  chain.Height
 	Every   uint64 // blocks between firings; 0: it fires once

@@ -102,10 +102,10 @@ func (w *world) instances() map[string]instance {
 
 		"actor_fund":     {[][]byte{act}, bad, ok},
 		"actor_upgrade":  {[][]byte{act, bytesOf([]byte("def go(msg):\n    return 2\n"))}, chain.CodeSystemEntitlement, anyCode},
-		"timer_cancel":   {[][]byte{act, tim}, ok, ok},
-		"timer_config":   {[][]byte{act, tim, config}, ok, ok},
-		"timer_extend":   {[][]byte{act, tim, uintOf(60_000)}, ok, ok},
-		"timer_schedule": {[][]byte{act, uintOf(40_000), null, text("tick"), bytesOf(null)}, ok, ok},
+		"timer_cancel":   {[][]byte{act, tim}, ok, bad},
+		"timer_config":   {[][]byte{act, tim, config}, ok, bad},
+		"timer_extend":   {[][]byte{act, tim, uintOf(60_000)}, ok, bad},
+		"timer_schedule": {[][]byte{act, uintOf(40_000), null, text("tick"), bytesOf(null)}, ok, bad},
 	}
 }
 

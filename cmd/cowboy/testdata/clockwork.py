@@ -19,6 +19,10 @@ class Clockwork:
         emit_event("tick", msg.payload)
 
     @public
+    def strike(self, msg):
+        self.tick(msg)
+
+    @public
     def every(self, msg):
         return set_interval(msg.payload, "tick")
 
