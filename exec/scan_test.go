@@ -9,7 +9,10 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
+	"github.com/cowboy-foundation/cowboy/exec"
+	"github.com/cowboy-foundation/cowboy/exec/actor"
 	"github.com/cowboy-foundation/cowboy/exec/manifest"
+	"github.com/cowboy-foundation/cowboy/state"
 )
 
 const scanner = `
@@ -63,6 +66,10 @@ def change_and_fail():
 def blob(msg):
     for i in range(msg.payload):
         blob_commit(bytes([i]))
+
+@public
+def large(msg):
+    blob_commit(bytes([msg.payload]) * 60_000)
 `
 
 // both is [a, b].
@@ -243,5 +250,42 @@ func TestScanAcrossBlocks(t *testing.T) {
 				t.Fatalf("block %d, call %d: %s, want %s", c.height, i, got, want[i])
 			}
 		}
+	}
+}
+
+// bounded is a state that sums up what scans have answered.
+type bounded struct {
+	state.View
+	bytes int
+}
+
+func (b *bounded) Scan(addr chain.Address, s state.Span) ([]state.Entry, error) {
+	list, err := b.View.Scan(addr, s)
+	for i := range list {
+		b.bytes += len(list[i].Key) + len(list[i].Value)
+	}
+	return list, err
+}
+
+// TestScansLeaveBlobsAlone: a scan over the keys around an actor's blobs reads none of them.
+func TestScansLeaveBlobsAlone(t *testing.T) {
+	c, it := deployed(t, scanner, manifest.Manifest("storage.blob", "storage.kv"))
+	c.ask(it, "put", puts("A", "x", "__a", "x", "__c", "x", "b", "x"))
+	for i := range uint64(4) {
+		if r := c.ask(it, "large", uintArg(i)); r.Code != chain.CodeOK {
+			t.Fatalf("blob: %+v", r)
+		}
+	}
+	v := &bounded{View: c.state}
+	tx := c.program(alice, &it, actor.AppendMessage(nil, "keys", scanOf("", 5)))
+	r, err := exec.Apply(v, c.inputs(), []*chain.VerifiedTx{tx})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := said(t, r.Receipts[0]); got != "['A', '__a', '__c', 'b']" {
+		t.Errorf("keys %s", got)
+	}
+	if v.bytes > 100 {
+		t.Errorf("scans read %d bytes beside blobs of 60,000", v.bytes)
 	}
 }

@@ -49,7 +49,7 @@ func (n *naive) Storage(addr chain.Address, key StorageKey) ([]byte, error) {
 // Scan sorts all there is.
 func (n *naive) Scan(addr chain.Address, s Span) (list []Entry, err error) {
 	for _, key := range slices.Sorted(maps.Keys(n.storage[addr])) {
-		if strings.HasPrefix(string(key), string(s.Prefix)) && key >= s.From && s.Entries > 0 && s.Bytes > 0 {
+		if strings.HasPrefix(string(key), string(s.Prefix)) && key >= s.From && (s.To == "" || key < s.To) && s.Entries > 0 && s.Bytes > 0 {
 			list = append(list, Entry{key, []byte(n.storage[addr][key])})
 			s.Entries--
 			s.Bytes -= len(key) + len(n.storage[addr][key])

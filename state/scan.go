@@ -15,10 +15,11 @@ type Entry struct {
 // Span is what of a storage is scanned: from the first key on that begins with
 // Prefix and is not below From, in ascending order of the bytes of the keys. The
 // answer ends with the entry that makes it Entries many, with the one whose key
-// and value bring it to Bytes, or with the last that begins with Prefix.
+// and value bring it to Bytes, or with the last that begins with Prefix and is below To.
 type Span struct {
 	Prefix  StorageKey // "" for all of the storage
 	From    StorageKey // "" for all that begin with Prefix
+	To      StorageKey // "" likewise
 	Entries int        // without one or the other nothing is answered
 	Bytes   int
 }
@@ -26,12 +27,25 @@ type Span struct {
 // First returns the lowest key that can be in the answer.
 func (s *Span) First() StorageKey { return max(s.Prefix, s.From) }
 
-// End returns the lowest key above all that begin with Prefix, false if every
-// key can.
+// Holds reports whether the answer can have a key.
+func (s *Span) Holds(key StorageKey) bool {
+	return key >= s.From && strings.HasPrefix(string(key), string(s.Prefix)) && (s.To == "" || key < s.To)
+}
+
+// End returns the lowest key above all that the answer can have, false if there is none.
 func (s *Span) End() (StorageKey, bool) {
-	for i := len(s.Prefix) - 1; i >= 0; i-- {
-		if b := s.Prefix[i]; b != 0xff {
-			return s.Prefix[:i] + StorageKey([]byte{b + 1}), true
+	end, bounded := s.Prefix.Above()
+	if s.To != "" && (!bounded || s.To < end) {
+		return s.To, true
+	}
+	return end, bounded
+}
+
+// Above returns the lowest key above all that begin with this one, false if there is none.
+func (k StorageKey) Above() (StorageKey, bool) {
+	for i := len(k) - 1; i >= 0; i-- {
+		if b := k[i]; b != 0xff {
+			return k[:i] + StorageKey([]byte{b + 1}), true
 		}
 	}
 	return "", false
@@ -140,7 +154,7 @@ const (
 
 // fetchBelow fetches what is below from at on, and reports whether that is all.
 func (m *merging) fetchBelow(below View, addr chain.Address) (whole bool, err error) {
-	page := Span{Prefix: m.left.Prefix, From: m.at, Entries: m.left.Entries, Bytes: m.left.Bytes}
+	page := Span{Prefix: m.left.Prefix, From: m.at, To: m.left.To, Entries: m.left.Entries, Bytes: m.left.Bytes}
 	if m.pages++; m.pages > 1 {
 		page.Entries = max(page.Entries, min(1<<m.pages, pageEntries))
 		page.Bytes = max(page.Bytes, pageBytes)
@@ -165,7 +179,7 @@ func (m *merging) merge(whole bool) (done bool) {
 			return false
 		}
 		key, written := walk.order.lowestFrom(m.at)
-		written = written && strings.HasPrefix(string(key), string(m.left.Prefix))
+		written = written && m.left.Holds(key)
 		var value []byte
 		switch {
 		case len(m.below) > 0 && (!written || m.below[0].Key < key):

@@ -103,7 +103,7 @@ func (s *scanned) step(op, a, b byte) {
 	default:
 		s.compare(Span{
 			Prefix: scanKey(a, b)[:int(b)%4%len(scanKey(a, b))], From: []StorageKey{"", scanKey(b, a)}[op>>4&1],
-			Entries: 1 + int(a)%20, Bytes: []int{1, 30, 1 << 20}[int(b)%3],
+			To: []StorageKey{"", scanKey(a^1, b^2)}[op>>5&1], Entries: 1 + int(a)%20, Bytes: []int{1, 30, 1 << 20}[int(b)%3],
 		})
 		s.compare(Span{Entries: 1 << 10, Bytes: 1 << 20})
 	}

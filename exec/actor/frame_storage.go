@@ -1,6 +1,8 @@
 package actor
 
 import (
+	"strings"
+
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/exec/manifest"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/host"
@@ -35,21 +37,18 @@ func (f *frame) StorageScan(prefix string, limit int, visit func(host.Entry)) er
 		return err
 	}
 	page := state.Span{Prefix: programKey(prefix)}
-	// Paid: by storage_read for each entry, in visit; a page has one or more, but for a page before each reserved prefix.
-	for whole := false; !whole && limit > 0; {
+	// Paid: by storage_read for each entry, in visit; a page has one or more, but for a page before each of the two reserved prefixes.
+	for limit > 0 {
 		page.Entries, page.Bytes = min(limit, scanEntries), scanBytes
 		page.From = ownKey(page.First())
+		page.To = nextTaken(page.Prefix, page.From)
 		list, err := f.run.state.Scan(f.env.Self, page)
 		if err != nil {
 			return err
 		}
-		page, whole = page.Rest(list)
+		rest, whole := page.Rest(list)
 		// Paid: by storage_read and storage_read_byte for each entry, in visit.
 		for i := range list {
-			if own := ownKey(list[i].Key); own != list[i].Key {
-				page.From, whole = own, false
-				break
-			}
 			e := host.Entry{Key: string(list[i].Key[1:]), Value: list[i].Value}
 			if err := f.readCells(len(e.Key) + len(e.Value)); err != nil {
 				return err
@@ -57,15 +56,33 @@ func (f *frame) StorageScan(prefix string, limit int, visit func(host.Entry)) er
 			visit(e)
 			limit--
 		}
+		if whole && page.To == "" {
+			return nil
+		}
+		if whole {
+			rest.From = page.To
+		}
+		page = rest
 	}
 	return nil
+}
+
+// nextTaken returns the lowest key from one on that begins with prefix and that programs may
+// not write, "" if there is none: a page ends there, so that it reads nothing that is not
+// answered.
+func nextTaken(prefix, from state.StorageKey) state.StorageKey {
+	taken := programKey(host.NextReserved(string(from[1:])))
+	// Bounded: by a reserved prefix, 15 bytes.
+	if len(taken) == 1 || !strings.HasPrefix(string(taken), string(prefix)) {
+		return ""
+	}
+	return taken
 }
 
 // ownKey returns the lowest key from key on that a program may write.
 func ownKey(key state.StorageKey) state.StorageKey {
 	if prefix := host.Reserved(string(key[1:])); prefix != "" {
-		taken := state.Span{Prefix: programKey(prefix)}
-		key, _ = taken.End()
+		key, _ = programKey(prefix).Above()
 	}
 	return key
 }

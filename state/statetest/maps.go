@@ -14,7 +14,6 @@ import (
 	"maps"
 	"math/bits"
 	"slices"
-	"strings"
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/state"
@@ -58,7 +57,7 @@ func (m *Maps) Storage(addr chain.Address, key state.StorageKey) ([]byte, error)
 // Scan implements state.View: it sorts all there is.
 func (m *Maps) Scan(addr chain.Address, s state.Span) (list []state.Entry, err error) {
 	for _, key := range slices.Sorted(maps.Keys(m.Storages[addr])) {
-		if key < s.First() || !strings.HasPrefix(string(key), string(s.Prefix)) {
+		if !s.Holds(key) {
 			continue
 		}
 		if s.Used() {

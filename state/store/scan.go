@@ -81,9 +81,11 @@ func (s *Store) scanRows(k *kept, h chain.Height, owner chain.Hash, span state.S
 		return nil, err
 	}
 	prefix := storagePrefix(owner, era)
-	it, err := k.rows.NewIter(&pebble.IterOptions{
-		LowerBound: slices.Concat(prefix, []byte(span.First())), UpperBound: after(slices.Concat(prefix, []byte(span.Prefix))),
-	})
+	bounds := pebble.IterOptions{LowerBound: slices.Concat(prefix, []byte(span.First())), UpperBound: after(prefix)}
+	if bounded {
+		bounds.UpperBound = slices.Concat(prefix, []byte(end))
+	}
+	it, err := k.rows.NewIter(&bounds)
 	if err != nil {
 		return nil, damage(err)
 	}

@@ -31,7 +31,7 @@ func (c contents) clone() contents {
 
 func (c contents) scan(addr chain.Address, span state.Span) (list []state.Entry) {
 	for _, key := range slices.Sorted(maps.Keys(c[addr])) {
-		if e := (state.Entry{Key: key, Value: []byte(c[addr][key])}); key >= span.From && strings.HasPrefix(string(key), string(span.Prefix)) && !span.Used() {
+		if e := (state.Entry{Key: key, Value: []byte(c[addr][key])}); key >= span.From && strings.HasPrefix(string(key), string(span.Prefix)) && (span.To == "" || key < span.To) && !span.Used() {
 			list = append(list, e)
 			span.Take(&e)
 		}
@@ -92,6 +92,7 @@ func (v scannable) compare(rng *rand.Rand) error {
 		{Entries: 1 << 20, Bytes: 1 << 30},
 		{Prefix: orderedKey(rng)[:1], Entries: 1 + rng.IntN(30), Bytes: 1 + rng.IntN(400)},
 		{Prefix: orderedKey(rng)[:2], From: orderedKey(rng), Entries: 1 + rng.IntN(9), Bytes: 1 << 20},
+		{Prefix: orderedKey(rng)[:1], From: orderedKey(rng), To: orderedKey(rng), Entries: 1 + rng.IntN(30), Bytes: 1 << 20},
 	} {
 		addr := testAddr(rng.IntN(3))
 		got, err := v.Scan(addr, span)

@@ -10,10 +10,23 @@ const (
 	BlobKey         = "__blob:"
 )
 
+// reserved are all of them, in ascending order.
+var reserved = [...]string{BlobKey, ContinuationKey}
+
 // Reserved returns with which of them a key begins, "" for a program's own.
 func Reserved(key string) string {
-	for _, prefix := range [...]string{ContinuationKey, BlobKey} {
+	for _, prefix := range reserved {
 		if strings.HasPrefix(key, prefix) {
+			return prefix
+		}
+	}
+	return ""
+}
+
+// NextReserved returns the lowest of them above a key, "" if there is none.
+func NextReserved(key string) string {
+	for _, prefix := range reserved {
+		if prefix > key {
 			return prefix
 		}
 	}
