@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/cowboy-foundation/cowboy/chain"
@@ -350,5 +351,67 @@ func TestStakeLeavesAFullState(t *testing.T) {
 		if r := c.runnerDoes(alice, 0, payload); r.Code != chain.CodeOK {
 			t.Errorf("payload %x: %s", payload, chain.CodeName(r.Code))
 		}
+	}
+}
+
+// TestPagesArePaid: whatever changes a runner pays for its copies on the pages, a heartbeat
+// of one that is healthy changes none.
+func TestPagesArePaid(t *testing.T) { // ADR 214
+	const pages = 4_608 // bytes, when they are full
+	c := marketChain(t, rich(alice))
+	for _, tt := range []struct {
+		rule    string
+		value   chain.Wei
+		payload []byte
+		least   chain.Cells
+	}{
+		{"registering", 20 * chain.WeiPerCBY, plainRegistration(0), pages / 2},
+		{"pausing", 0, cbor.AppendBool(cbor.AppendUint(cbor.AppendArray(nil, 2), chain.OpRunnerPause), true), pages / 2},
+		{"unstaking", 0, opPayload(chain.OpRunnerUnstake, 1), pages / 2},
+		{"a heartbeat", 0, heartbeatPayload(), 0},
+	} {
+		r := c.runnerDoes(alice, tt.value, tt.payload)
+		if own := r.CellsUsed - chain.Cells(len(tt.payload)); r.Code != chain.CodeOK || own < tt.least || tt.least == 0 && own != 0 {
+			t.Errorf("%s: %s, %d cells besides its payload, want %d", tt.rule, chain.CodeName(r.Code), own, tt.least)
+		}
+	}
+}
+
+// TestLongOffersAreNotRead: what is longer than an offer may be is refused before it is read,
+// let alone charged.
+func TestLongOffersAreNotRead(t *testing.T) {
+	c := marketChain(t, rich(alice))
+	card, can := offered()
+	can.HTTPDomains = nil
+	for n := range 256 {
+		can.HTTPDomains = append(can.HTTPDomains, fmt.Sprintf("xn--%03d%s.example", n, strings.Repeat("a", 50)))
+	}
+	r := c.runnerDoes(alice, 20*chain.WeiPerCBY, registerPayload(0, card, can, nil, "https://a.example/results"))
+	if r.Code != chain.CodeBadArgument || r.CyclesUsed != 21_000 {
+		t.Errorf("an offer of %d bytes: %s after %d cycles", len(can.Encode()), chain.CodeName(r.Code), r.CyclesUsed)
+	}
+}
+
+// TestUnstakingTwiceInABlock: what unbonds since one height is one, also beside seven others.
+func TestUnstakingTwiceInABlock(t *testing.T) { // resolution 11.30
+	c := marketChain(t, rich(alice))
+	if r := c.runnerDoes(alice, 20*chain.WeiPerCBY, plainRegistration(0)); r.Code != chain.CodeOK {
+		t.Fatal(chain.CodeName(r.Code))
+	}
+	one := opPayload(chain.OpRunnerUnstake, 1)
+	for range runners.MaxTranches - 1 {
+		if r := c.runnerDoes(alice, 0, one); r.Code != chain.CodeOK {
+			t.Fatal(chain.CodeName(r.Code))
+		}
+	}
+	first, second := c.runnerTx(alice, 0, one), c.runnerTx(alice, 0, one).Tx
+	second.Nonce++
+	for i, r := range c.block(first, verified(second, alice)).Receipts {
+		if r.Code != chain.CodeOK {
+			t.Errorf("unstaking %d of the block: %s", i, chain.CodeName(r.Code))
+		}
+	}
+	if r := c.runnerDoes(alice, 0, one); r.Code != chain.CodeLimitReached {
+		t.Errorf("the ninth height: %s", chain.CodeName(r.Code))
 	}
 }

@@ -21,6 +21,9 @@ func NewReader(data []byte) Reader { return Reader{data: data} }
 // Offset returns how many bytes have been read.
 func (r *Reader) Offset() int { return r.pos }
 
+// Remaining is how many bytes have not been read.
+func (r *Reader) Remaining() int { return len(r.data) - r.pos }
+
 // fail reports err at the current item.
 func (r *Reader) fail(err error) error { return &SyntaxError{Offset: r.pos, Err: err} }
 

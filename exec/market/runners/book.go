@@ -35,6 +35,8 @@ var (
 	ErrCooldown = verdict.New(verdict.State, "the offer was changed within runner.offer_cooldown_blocks")
 	// ErrNotFallen means a return of who is not below the minimum, or not for long enough.
 	ErrNotFallen = verdict.New(verdict.State, "reputation is not below the minimum, or fell less than runner.return_blocks ago")
+	// ErrLong means more bytes of arguments than an offer has.
+	ErrLong = verdict.New(verdict.Argument, "the arguments are longer than an offer may be")
 	// ErrAmount means nothing, or more than there is.
 	ErrAmount = verdict.New(verdict.Argument, "amount out of range")
 )

@@ -44,6 +44,14 @@ type work struct {
 // of at most 260, and keys.
 const rowBytes = 512
 
+// mostArgumentBytes bounds the arguments of an instruction, which are read before they are
+// priced: an offer, and the largest job.
+const mostArgumentBytes = chain.MaxOfferBytes + 16
+
+// pageCells are for the copies on four pages that [Book.Fold] writes of a runner that an
+// instruction has changed: who keeps old states keeps them for good, two bytes a cell.
+const pageCells = chain.Cells(listPage*(activeBytes+offerBytes+loadBytes)+standingPage*standingBytes) / 2
+
 // trancheCells are what an instruction costs that makes no row: its record grows by a
 // tranche at most. No other price is put on it, or a state that is full would keep stakes
 // from leaving.
@@ -60,8 +68,9 @@ func (w work) price(p *params.Params, bytes int, attested bool) chain.Usage {
 		u.Cycles += n*api.ManifestByteCycles +
 			chain.MaxOfferBytes*(api.StorageReadByteCycles+api.HashByteCycles) // that of before, and whether it changes
 	}
+	u.Cells = pageCells
 	if !w.offer {
-		u.Cells = trancheCells
+		u.Cells += trancheCells
 	}
 	if attested {
 		u.Cycles += api.VerifySignatureCycles + api.HashCycles + n*api.HashByteCycles
@@ -83,6 +92,9 @@ func row[T any, Q interface {
 	return service.Instruction{
 		Opcode: Q(new(T)).Opcode(), Value: value, OwnGrowth: !w.offer,
 		Read: func(r *cbor.Reader) (service.Args, error) {
+			if r.Remaining() > mostArgumentBytes {
+				return nil, ErrLong
+			}
 			a, from := asked[T]{request: new(T)}, r.Offset()
 			err := chain.ReadRequest(r, Q(a.request))
 			a.bytes = r.Offset() - from
@@ -126,7 +138,7 @@ func heartbeat() service.Instruction {
 			}
 			api := &c.Params.API
 			if err := c.Run.Take(chain.Usage{
-				Cycles: 2 * api.StorageWriteCycles, Cells: chain.Cells(api.NewEntryCells) + rowBytes*api.StorageWriteByteCells,
+				Cycles: 2 * api.StorageWriteCycles, Cells: chain.Cells(api.NewEntryCells) + rowBytes*api.StorageWriteByteCells + pageCells,
 			}); err != nil {
 				return nil, err
 			}
