@@ -45,6 +45,15 @@ func (c *testChain) asked(id chain.Hash, by chain.Address, pool string) {
 	})
 }
 
+func (c *testChain) job(id chain.Hash) *dispatcher.Job {
+	c.t.Helper()
+	j, err := dispatcher.Read(c.state, id)
+	if err != nil || j == nil {
+		c.t.Fatalf("job %s: %v, %v", id, j, err)
+	}
+	return j
+}
+
 // candidates are the runners of a job's snapshot.
 func (c *testChain) candidates(id chain.Hash) (out []chain.Address) {
 	c.t.Helper()

@@ -272,12 +272,6 @@ func (s *serving) Creator(of chain.Address) (chain.Address, bool, error) {
 	return rec.Creator, true, nil
 }
 
-// FirstUse implements [service.Run].
-func (s *serving) FirstUse(by, to chain.Address) (chain.Cycles, error) {
-	_, cycles, err := s.run.block.FirstUse(s.run.state, by, to)
-	return cycles, err
-}
-
 // MayHaveTimer implements [service.Run].
 func (s *serving) MayHaveTimer(actor chain.Address, has uint64) error {
 	grants, err := s.grantsOf(actor)

@@ -70,8 +70,6 @@ type Run interface {
 	Ask(q *Question) ([]byte, error)
 	// Creator returns who made an actor; false for an address that is none.
 	Creator(of chain.Address) (chain.Address, bool, error)
-	// FirstUse returns what one who uses the code of another puts aside for compiling it.
-	FirstUse(by, to chain.Address) (chain.Cycles, error)
 	// MayHaveTimer ends the run unless the manifest of an actor allows one more than so
 	// many timers.
 	MayHaveTimer(actor chain.Address, has uint64) error

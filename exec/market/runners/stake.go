@@ -13,7 +13,7 @@ func (b *Book) Unstake(a chain.Address, amount chain.Wei) error {
 	if err != nil {
 		return err
 	}
-	if n := len(r.Tranches); n >= MaxTranches && r.Tranches[n-1].Height != b.Height { // the same block's are one
+	if n := len(r.Tranches); n >= MaxTranches && r.Tranches[n-1].Free != b.free() { // the same block's are one
 		return ErrTranches
 	}
 	if amount == 0 || amount > r.Stake {
