@@ -97,7 +97,7 @@ func (a *asker) bounds() {
 		t = &table{r: a.r}
 	}
 	// A job without a bound of output that says how much it wants has asked for no less.
-	output := max(d.MaxOutputTokens, a.peek("max_tokens"))
+	output := max(d.MaxOutputTokens, a.lookAt("max_tokens"))
 	b.MaxInputTokens = uint32(t.uint("max_input_tokens", d.MaxInputTokens, 0, math.MaxUint32))
 	b.MaxOutputTokens = uint32(t.uint("max_output_tokens", min(output, math.MaxUint32), 0, math.MaxUint32))
 	b.MaxWallTimeSeconds = uint32(t.uint("max_wall_time_seconds", d.MaxWallTimeSeconds, 0, math.MaxUint32))
@@ -112,8 +112,8 @@ func (a *asker) bounds() {
 	t.leaveNone()
 }
 
-// peek is an integer that is read again where it belongs; 0 for anything else.
-func (a *asker) peek(name string) uint64 {
+// lookAt is an integer that is read again where it belongs; 0 for anything else.
+func (a *asker) lookAt(name string) uint64 {
 	// Bounded: by maxPairs, 64.
 	for _, p := range a.pairs {
 		if c := cbor.NewReader(p.item); p.name == name {
