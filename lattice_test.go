@@ -92,11 +92,6 @@ exec/token: exec/service
 exec/rent: exec/service
 exec/governance: exec/manifest exec/service
 exec/rehearsal: exec/service
-exec/market/jobs: state
-exec/market/jobs: chain/params state/roles
-exec/market/judge/strictjson:
-exec/market/judge: chain exec/market/judge/strictjson
-exec/market/jobs: state/roles
 exec/market/judge/strictjson:
 exec/market/judge: chain exec/market/judge/strictjson
 exec/staking: chain/attest exec/service
@@ -104,13 +99,9 @@ exec/market/selection: exec/manifest
 exec/market/runners: crypto/secp256k1 exec/market/selection exec/service state/roles
 exec/market/jobs: exec/market/judge exec/market/runners
 exec/market/jobs/ask: exec/manifest
-exec/market: exec/market/runners
 exec/market: exec/market/jobs
-exec/market/results: exec/market/selection
+exec/market/results: exec/market/jobs exec/pvm/softfloat
 exec/actor: crypto/vrf exec/manifest exec/mailbox exec/market/jobs exec/market/jobs/ask exec/pvm exec/rent exec/timers exec/token
-exec/market/results: exec/market/jobs exec/market/judge exec/market/selection exec/pvm/softfloat exec/service crypto/secp256k1
-exec/market/results: exec/market/jobs exec/market/judge exec/pvm/softfloat
-exec/actor: crypto/vrf exec/manifest exec/mailbox exec/pvm exec/rent exec/timers exec/token
 exec: chain/order exec/actor exec/governance exec/entitlements exec/market exec/market/results exec/rehearsal exec/staking
 exec/parallel: exec
 
