@@ -47,9 +47,9 @@ func keyed(t testing.TB, n byte) (*secp256k1.PrivateKey, chain.Address) {
 	return key, key.PublicKey().Address()
 }
 
-// submitted writes the rows of a job of one runner, as one that the next block submits. The
+// placed writes the rows of a job of one runner, as one that the next block submits. The
 // escrow comes from elsewhere.
-func (c *testChain) submitted(id chain.Hash, by chain.Address, change func(*chain.JobSpec, *chain.JobTerms)) {
+func (c *testChain) placed(id chain.Hash, by chain.Address, change func(*chain.JobSpec, *chain.JobTerms)) {
 	c.t.Helper()
 	h := c.height + 1
 	spec := &chain.JobSpec{
@@ -106,7 +106,7 @@ func TestAJobFromDrawToPayment(t *testing.T) { // resolutions 11.13, 12.13, 12.5
 		t.Fatal(chain.CodeName(r.Code))
 	}
 	id := chain.Hash{1}
-	c.submitted(id, actor, func(*chain.JobSpec, *chain.JobTerms) {})
+	c.placed(id, actor, func(*chain.JobSpec, *chain.JobTerms) {})
 	c.block()
 	c.block()
 	if _, err := c.try(c.reveals(key, runner, chain.Hash{2}, "42")); !errors.Is(err, fees.ErrRole) || !errors.As(err, new(*exec.InvalidTx)) {
@@ -163,7 +163,7 @@ func TestAnswersThatFail(t *testing.T) { // resolution 6.14
 	actor, _ := c.deploy(alice, answeredSource, manifestOf(kv))
 	c.runnerDoes(runner, 30*chain.WeiPerCBY, plainRegistration(20*chain.WeiPerCBY))
 	id := chain.Hash{1}
-	c.submitted(id, actor, func(*chain.JobSpec, *chain.JobTerms) {})
+	c.placed(id, actor, func(*chain.JobSpec, *chain.JobTerms) {})
 	c.block()
 	c.block()
 	c.block(c.reveals(key, runner, id, "boom"))
@@ -189,7 +189,7 @@ func TestAnActorVerifies(t *testing.T) {
 	c.g.Params.Runner.HeartbeatTimeoutBlocks = 100
 	for n, method := range []string{"check", "answered", "nothing"} {
 		id := chain.Hash{byte(n + 1)}
-		c.submitted(id, actor, func(spec *chain.JobSpec, terms *chain.JobTerms) {
+		c.placed(id, actor, func(spec *chain.JobSpec, terms *chain.JobTerms) {
 			spec.Verification.Mode = chain.VerifyEconomicBond
 			spec.Verification.Checks = []chain.VerifierCheck{&chain.CustomCheck{Actor: actor.String(), Method: method}}
 		})
@@ -251,7 +251,7 @@ func TestACommittee(t *testing.T) { // resolutions 11.27, 11.28, 12.29
 		}
 	}
 	id := chain.Hash{1}
-	c.submitted(id, actor, func(spec *chain.JobSpec, _ *chain.JobTerms) {
+	c.placed(id, actor, func(spec *chain.JobSpec, _ *chain.JobTerms) {
 		spec.Verification.Mode, spec.Verification.Runners, spec.Verification.Threshold = chain.VerifyMajorityVote, 3, 2
 	})
 	c.block()
@@ -307,7 +307,7 @@ func TestASilentRunner(t *testing.T) { // resolutions 12.26, 12.35, 12.81
 		actor, _ := c.deploy(alice, answeredSource, manifestOf(kv))
 		c.runnerDoes(runner, 30*chain.WeiPerCBY, plainRegistration(20*chain.WeiPerCBY))
 		id := chain.Hash{1}
-		c.submitted(id, actor, func(*chain.JobSpec, *chain.JobTerms) {})
+		c.placed(id, actor, func(*chain.JobSpec, *chain.JobTerms) {})
 		c.block()
 		c.block()
 		if promises {
