@@ -75,7 +75,7 @@ func (m *model) unstake(a chain.Address, h chain.Height, n chain.Wei) error {
 		return ErrUnknown
 	case r.out:
 		return ErrGone
-	case len(r.aside) >= MaxTranches && r.aside[len(r.aside)-1].Height != h:
+	case len(r.aside) >= MaxTranches && r.aside[len(r.aside)-1].Free != h+chain.Height(m.p.Runner.UnbondingBlocks):
 		return ErrTranches
 	case n == 0 || n > r.stake:
 		return ErrAmount
