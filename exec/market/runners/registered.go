@@ -39,8 +39,8 @@ type Offers struct {
 // NewOffers returns none.
 func NewOffers() *Offers { return &Offers{known: map[chain.Hash]*Known{}} }
 
-// of returns the offer of a runner that has a record, which names it by its hash.
-func (o *Offers) of(view Reader, a chain.Address, hash chain.Hash) (*Known, error) {
+// decoded returns the offer of a runner that has a record, which names it by its hash.
+func (o *Offers) decoded(view Reader, a chain.Address, hash chain.Hash) (*Known, error) {
 	if k := o.known[hash]; k != nil {
 		return k, nil
 	}
@@ -128,7 +128,7 @@ func (b *Book) readPages(all []selection.Runner, known []*Known, from uint32, of
 		if r.Flags != selection.Healthy || selection.Rounded(r.ReputationX1e9) < p.MinReputation {
 			continue
 		}
-		if known[i], err = offers.of(b.State, r.Address, chain.Hash(hashes[i*offerBytes:][:offerBytes])); err != nil {
+		if known[i], err = offers.decoded(b.State, r.Address, chain.Hash(hashes[i*offerBytes:][:offerBytes])); err != nil {
 			return err
 		}
 		r.Offer = &known[i].Offer

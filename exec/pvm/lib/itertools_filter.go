@@ -59,6 +59,7 @@ func newCompress(m *vm.Machine, a vm.Args) (*iterState, error) {
 	}
 	s := &iterState{again: true, roots: hold(data, selectors)}
 	s.next = func(m *vm.Machine) (vm.Value, bool, error) {
+		// Paid: by skip, for each item that is taken and not handed on.
 		for {
 			v, ok, err := m.Next(data)
 			if err != nil || !ok {
@@ -89,6 +90,7 @@ func newDropwhile(m *vm.Machine, a vm.Args) (*iterState, error) {
 	fn, started := a.Values[1], false
 	s := &iterState{again: true, roots: hold(it, fn)}
 	s.next = func(m *vm.Machine) (vm.Value, bool, error) {
+		// Paid: by skip, for each item that is taken and not handed on.
 		for {
 			v, ok, err := m.Next(it)
 			if err != nil || !ok || started {
@@ -145,6 +147,7 @@ func newFilterfalse(m *vm.Machine, a vm.Args) (*iterState, error) {
 	fn := a.Values[1]
 	s := &iterState{again: true, roots: hold(it, fn)}
 	s.next = func(m *vm.Machine) (vm.Value, bool, error) {
+		// Paid: by skip, for each item that is taken and not handed on.
 		for {
 			v, ok, err := m.Next(it)
 			if err != nil || !ok {
@@ -275,6 +278,7 @@ func sliced(it vm.Value, next, end, step int64) *iterState {
 		if end >= 0 && next >= end {
 			limit = end
 		}
+		// Paid: by skip, for each item that is taken and not handed on.
 		for taken < limit {
 			if v, ok, err := m.Next(it); err != nil || !ok {
 				return v, false, err

@@ -220,7 +220,7 @@ type structIter struct {
 }
 
 func (s *structIter) Roots(visit func(vm.Value)) { visit(s.buf) }
-func (s *structIter) Bytes() int                 { return 64 + s.l.bytes() } // a layout that nothing else may hold
+func (s *structIter) Bytes() int                 { return 64 + s.l.modelled() } // a layout that nothing else may hold
 
 // Step unpacks the next piece of the buffer.
 func (s *structIter) Step(m *vm.Machine) (vm.Value, bool, error) {

@@ -23,8 +23,8 @@ type layout struct {
 	native bool
 }
 
-// bytes is the modelled size.
-func (l *layout) bytes() int { return 64 + 32*len(l.fields) }
+// modelled is the size that the heap counts.
+func (l *layout) modelled() int { return 64 + 32*len(l.fields) }
 
 // structSizeMax bounds the size of a format, as that of every length.
 const structSizeMax = 1<<63 - 1

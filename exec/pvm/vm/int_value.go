@@ -5,7 +5,6 @@ package vm
 // arithmetic shows.
 
 import (
-	"math"
 	"math/big"
 	"math/bits"
 	"strconv"
@@ -151,7 +150,7 @@ func (m *Machine) spend(work int64, result int) {
 }
 
 // mostWork is more than any machine has cycles for.
-const mostWork = math.MaxInt64 / 2
+const mostWork = 1 << 62
 
 // product is that of counts which a program chose, none of them negative, or mostWork for
 // more: three lengths of ints may have a product beyond 64 bits, and a charge that wrapped
