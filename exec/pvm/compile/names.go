@@ -119,8 +119,8 @@ func (f *unit) bindExcept(id string) *binding {
 	return &b
 }
 
-// placeOf returns the index of the name of b, which it takes the first time.
-func (f *unit) placeOf(b *binding) int {
+// nameIndexOf returns the index of the name of b, which it takes the first time.
+func (f *unit) nameIndexOf(b *binding) int {
 	if b.index == 0 {
 		b.index = f.nameIndex(b.name) + 1
 	}
@@ -143,9 +143,9 @@ func (f *unit) storeAt(b *binding, src int) {
 	case inFree:
 		f.emit(code.SetFree, b.at, src, 0)
 	case inNamespace:
-		f.emitWide(code.SetName, src, f.placeOf(b))
+		f.emitWide(code.SetName, src, f.nameIndexOf(b))
 	default:
-		f.emitWide(code.SetGlobal, src, f.placeOf(b))
+		f.emitWide(code.SetGlobal, src, f.nameIndexOf(b))
 	}
 }
 
@@ -163,13 +163,13 @@ func (f *unit) unbind(b *binding) {
 	case inRegister:
 		f.emit(code.Clear, b.at, 0, 0)
 	case inCell:
-		f.emit(code.DelCell, b.at, f.placeOf(b), 0)
+		f.emit(code.DelCell, b.at, f.nameIndexOf(b), 0)
 	case inFree:
 		f.emit(code.DelFree, b.at, 0, 0)
 	case inNamespace:
-		f.emitWide(code.DelName, 0, f.placeOf(b))
+		f.emitWide(code.DelName, 0, f.nameIndexOf(b))
 	default:
-		f.emitWide(code.DelGlobal, 0, f.placeOf(b))
+		f.emitWide(code.DelGlobal, 0, f.nameIndexOf(b))
 	}
 }
 

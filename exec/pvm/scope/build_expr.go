@@ -94,9 +94,13 @@ func (b *builder) namedExpr(e *syntax.NamedExpr) {
 }
 
 // bindOutside gives the target of a named expression inside comprehensions to the
-// function or module around them (PEP 572).
+// function or module around them (PEP 572). A comprehension has no other names that are
+// declared: one that it knows is not looked for again (ADR 208).
 func (b *builder) bindOutside(target *syntax.Name) {
 	at, long := target.Pos, b.mangle(target.Pos, target.ID)
+	if f := b.cur.flags(long); f&(DeclaredGlobal|DeclaredNonlocal) != 0 && f&CompTarget == 0 && !b.cur.inTarget {
+		return
+	}
 	// Bounded: by 200 nested brackets, a look-up each; long names are bounded by scope.mangled_bytes (ADR 166).
 	for s := b.cur; s != nil; s = s.Parent {
 		switch {

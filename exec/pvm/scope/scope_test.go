@@ -110,6 +110,7 @@ var refusals = []struct{ src, msg string }{
 	{"def f():\n pass; from a import *", "import * only allowed at module level"},
 	{"class C: from a import *", "import * only allowed at module level"},
 	{"x = [(a := 1) for a in b]", "assignment expression cannot rebind comprehension iteration variable 'a'"},
+	{"[b for b in c if (z := 0) for c[(z := 1)] in d]", "comprehension inner loop cannot rebind assignment expression target 'z'"},
 	{"[[(a := b) for a in c] for b in d]", "assignment expression cannot rebind comprehension iteration variable 'a'"},
 	{"[a for a in (b := c)]", "assignment expression cannot be used in a comprehension iterable expression"},
 	{"[a for a in (lambda: (b := c))]", "assignment expression cannot be used in a comprehension iterable expression"},
@@ -311,5 +312,14 @@ func checkScope(t *testing.T, s *Scope) {
 	}
 	for _, c := range s.Children {
 		checkScope(t, c)
+	}
+}
+
+// TestSecondBindingOfANameInATarget: CPython refuses it, at the first binding; a name that is
+// in a target is looked for each time it is bound.
+func TestSecondBindingOfANameInATarget(t *testing.T) {
+	const src, want = "x = [((z := 0), (z := 1)) for c[z] in d]", "cannot rebind comprehension iteration variable 'z'"
+	if _, err := analyze(t, src); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("%v, want %s", err, want)
 	}
 }

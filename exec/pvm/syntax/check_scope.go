@@ -158,11 +158,12 @@ func (c *checker) declare(at Pos, name string, flag symbol, word string) {
 	case known&isLocal != 0:
 		c.failf(at, "name '%s' is assigned to before %s declaration", name, word)
 	}
+	first := known&flag == 0
 	c.scope.names[full] |= flag
 	if both := isGlobal | isNonlocal; c.scope.names[full]&both == both {
 		c.failf(at, "name '%s' is nonlocal and global", name)
 	}
-	if flag == isNonlocal {
+	if flag == isNonlocal && first { // the same name is looked for once
 		c.scope.nonlocals = append(c.scope.nonlocals, declared{full, at, len(full) > len(name)})
 	}
 }
@@ -174,6 +175,9 @@ func (c *checker) bindings() {
 	for _, s := range c.scopes {
 		// Paid: by the tokens of what it goes through, once each (ADR 59).
 		for _, d := range s.nonlocals {
+			if c.err != nil {
+				return // the first refusal is the one that counts
+			}
 			if !c.bound(s.parent, &d) {
 				c.failf(d.at, "no binding for nonlocal '%s' found", d.name)
 			}
@@ -207,9 +211,13 @@ func (c *checker) bound(s *scope, d *declared) bool {
 }
 
 // bindOutside gives the target of a named expression inside comprehensions to the
-// scope around them (PEP 572).
+// scope around them (PEP 572). A comprehension has no other names that are declared: one
+// that it knows is not looked for again (ADR 208).
 func (c *checker) bindOutside(at Pos, name string) {
 	full := c.mangle(at, name)
+	if c.scope.names[full]&(isGlobal|isNonlocal) != 0 {
+		return
+	}
 	// Bounded: by 200 nested brackets and 100 levels of indentation, a look-up each; MangledBytes bounds long names (ADR 166).
 	for s := c.scope; s != nil; s = s.parent {
 		if len(full) > len(name) && !c.mention(at, len(full)) {

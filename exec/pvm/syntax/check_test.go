@@ -108,3 +108,21 @@ func TestCheckBoundsPrivateNames(t *testing.T) {
 		t.Errorf("%v, want a limit", err)
 	}
 }
+
+// TestCheckLooksForANonlocalOnce: a function that declares a name again and again asks
+// once which function around it binds the name.
+func TestCheckLooksForANonlocalOnce(t *testing.T) {
+	c := &checker{}
+	c.scope = newScope(nil, moduleScope, "")
+	c.stmts(parse(t, "def f(z, y):\n def g():\n  nonlocal z"+strings.Repeat(",z,y", 100)+"\n").Body)
+	declared := 0
+	for _, s := range c.scopes {
+		declared += len(s.nonlocals)
+	}
+	if declared != 2 {
+		t.Errorf("two names are looked for %d times", declared)
+	}
+	if c.bindings(); c.err != nil {
+		t.Error(c.err)
+	}
+}
