@@ -369,7 +369,7 @@ func intRound(m *Machine, a Args) (Value, error) {
 		return m.intFrom(n), nil
 	}
 	x := bigOf(n)
-	if d.Big != nil || -d.Small > int64(x.BitLen()) {
+	if d.Big != nil || d.Small < -int64(x.BitLen()) {
 		return SmallInt(0), nil
 	}
 	l := limbs(x)

@@ -70,3 +70,20 @@ func compareExpressions(t *testing.T, list string) {
 		}
 	}
 }
+
+// TestRoundToFarTens: more digits than an int64 can negate leave nothing of a number.
+// CPython works out the power of ten first, which takes longer than anybody waits.
+func TestRoundToFarTens(t *testing.T) {
+	o, err := compile.Source([]byte("print([round(n, d) for n in (5, -7, True, 10**40) for d in (-2**63, 1 - 2**63, -2**63 - 1, -100)])\n"), "test", compile.DefaultLimits())
+	if err != nil {
+		t.Fatal(err)
+	}
+	rt, err := vm.NewRuntime(vm.DefaultConfig())
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := rt.NewMachine().Execute(o, code.Cycles(1)<<30)
+	if want := "[" + strings.Repeat("0, ", 15) + "0]\n"; err != nil || string(r.Output) != want {
+		t.Errorf("%s, %v, want %s", r.Output, err, want)
+	}
+}

@@ -270,10 +270,11 @@ func textZfill(m *Machine, self Value, args []Value) (Value, error) {
 		return unbound, err
 	}
 	s := m.content(self)
-	pad := want - width(self, s)
-	if pad <= 0 {
+	have := width(self, s)
+	if want <= have { // before the difference, which may not be an int64
 		return m.unchanged(self), nil
 	}
+	pad := want - have
 	m.reserveText(pad)
 	sign := ""
 	if s != "" && (s[0] == '+' || s[0] == '-') {
