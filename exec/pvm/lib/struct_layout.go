@@ -120,12 +120,12 @@ func (l *layout) add(code byte, count int64) (text string) {
 	case 'x':
 		return ""
 	case 's', 'p':
-		l.items++
+		l.items += min(1, structSizeMax-l.items) // a text of no bytes behind the most items there are
 	default:
 		if count == 0 {
 			return ""
 		}
-		l.items += count
+		l.items += min(count, structSizeMax-l.items)
 	}
 	l.fields = append(l.fields, f)
 	return ""
