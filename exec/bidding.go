@@ -21,7 +21,7 @@ func (b *block) askAgents(head *timers.Head) (used chain.Usage, err error) {
 	}
 	lane := fees.LaneTarget(b.in.Params, chain.LaneTimer)
 	asked, room := uint64(0), lane.Cycles/2
-	// Bounded: by timer.candidates_per_block, 512.
+	// Bounded: by timer.candidates_per_block, 65,536 at most.
 	for i, id := range ids {
 		if asked == p.BidsPerBlock || used.Cycles+p.BidCycles > room || used.Cells+p.BidCells > lane.Cells/2 {
 			break

@@ -47,7 +47,7 @@ func (b *block) deliverWaiting() error {
 	}
 	r := round{steps: p.MailboxBlockReceivers, latest: b.in.Height}
 	left := p.MailboxBlockItems
-	// Bounded: by mailbox_block_receivers, 2,048.
+	// Bounded: by mailbox_block_receivers, 2^20 at most.
 	for range p.MailboxBlockReceivers {
 		over, err := b.nextInRing(&r)
 		if err != nil {
@@ -90,7 +90,7 @@ func (b *block) nextInRing(r *round) (over bool, err error) {
 	if ring < r.ring && r.idle > 0 { // who left the ring need not be waited for
 		r.idle--
 	}
-	// Bounded: by mailbox_block_receivers, 2,048 steps a block.
+	// Bounded: by mailbox_block_receivers steps a block, 2^20 at most.
 	for n := r.entries(ring); n > 0; n = r.entries(ring) {
 		if err := b.letIn(r, n); err != nil {
 			return false, err

@@ -80,7 +80,7 @@ func (b *block) selectTimers() error {
 	}
 	lane := fees.LaneTarget(b.in.Params, chain.LaneTimer)
 	left := chain.Usage{Cycles: lane.Cycles - reserved.Cycles, Cells: lane.Cells - reserved.Cells}
-	// Bounded: by timer.candidates_per_block, 512.
+	// Bounded: by timer.candidates_per_block, 65,536 at most.
 	for _, id := range ids {
 		if left.Cycles < b.in.Params.Timer.MinCycles {
 			break
@@ -162,7 +162,7 @@ func (b *block) giveTurn(t *timers.Timer, left *chain.Usage, again bool) error {
 // of a code: one of those that fire the same code loads it. Others may put less aside for
 // it than its own actor, who then is counted with the rest.
 func (b *block) putAside(code chain.Hash) (most chain.Cycles) {
-	// Bounded: by timer.candidates_per_block, twice 512 firings.
+	// Bounded: by timer.candidates_per_block, twice 65,536 firings at most.
 	for i := range b.due {
 		if b.due[i].code == code {
 			most = max(most, b.due[i].load)
@@ -221,13 +221,13 @@ func (b *block) saveUp(t *timers.Timer) error {
 // promisedTo reports whether cycles of an actor are held back for a timer already, who
 // need not be waited with by another.
 func (b *block) promisedTo(a chain.Address) bool {
-	// Bounded: by timer.candidates_per_block, twice 512 firings.
+	// Bounded: by timer.candidates_per_block, twice 65,536 firings at most.
 	for i := range b.due {
 		if p := b.due[i].held; p != nil && p.to == a {
 			return true
 		}
 	}
-	// Bounded: by timer.candidates_per_block, 512.
+	// Bounded: by timer.candidates_per_block, 65,536 at most.
 	return slices.ContainsFunc(b.saved, func(p *promise) bool { return p.to == a })
 }
 
@@ -265,7 +265,7 @@ func (b *block) announceEnd(t *timers.Timer, event string) {
 // fireTimers runs the chosen timers in their order, after the transactions and
 // the messages that waited (resolution 7.5).
 func (b *block) fireTimers() error {
-	// Bounded: by timer.candidates_per_block, twice 512 firings.
+	// Bounded: by timer.candidates_per_block, twice 65,536 firings at most.
 	for i := range b.due {
 		if err := b.fire(&b.due[i]); err != nil {
 			return fault("fire timer "+b.due[i].id.String(), err)
@@ -274,7 +274,7 @@ func (b *block) fireTimers() error {
 	if err := b.fireMore(); err != nil {
 		return fault("fire more timers", err)
 	}
-	// Bounded: by timer.candidates_per_block, 512.
+	// Bounded: by timer.candidates_per_block, 65,536 at most.
 	for _, p := range b.saved {
 		if err := b.giveBack(p); err != nil {
 			return fault("give back cycles of "+p.to.String(), err)
@@ -304,7 +304,7 @@ func (b *block) fireMore() error {
 	if err != nil {
 		return err
 	}
-	// Bounded: by timer.candidates_per_block, 512.
+	// Bounded: by timer.candidates_per_block, 65,536 at most.
 	for _, id := range ids {
 		used := b.result.Used[chain.LaneTimer]
 		left := chain.Usage{

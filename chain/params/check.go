@@ -283,6 +283,7 @@ func (p *Params) checkActors() error {
 		bound{"actor_limits.manifest_bytes", a.ManifestBytes, 1_024, chain.MaxTxBytes},
 		bound{"actor_limits.source_bytes", a.SourceBytes, 1_024, chain.MaxTxBytes},
 		bound{"actor_limits.load_cycles", uint64(a.LoadCycles), 0, uint64(p.MaxTxCycles)},
+		bound{"actor_limits.storage_bond_per_byte", uint64(a.StorageBondPerByte), 0, 1 << 62},
 	)
 }
 
@@ -303,6 +304,9 @@ func (p *Params) checkTimers() error {
 		bound{"timer.queue_epochs", t.QueueEpochs, 1, 1 << 20},
 		bound{"timer.moves_per_block", t.MovesPerBlock, 2, 1 << 16},
 		bound{"timer.candidates_per_block", t.CandidatesPerBlock, 1, 1 << 16},
+		bound{"timer.bids_per_block", t.BidsPerBlock, 0, 1 << 16},
+		bound{"timer.surcharge_free", t.SurchargeFree, 0, 1 << 20},
+		bound{"timer.base_deposit", uint64(t.BaseDeposit), 0, 1 << 62},
 		bound{"timer.min_cycles", uint64(t.MinCycles), 1, uint64(t.DefaultCycles)},
 		bound{"timer.default_cycles", uint64(t.DefaultCycles), 1, uint64(p.CyclesTarget)},
 		bound{"timer.default_cells", uint64(t.DefaultCells), 0, uint64(p.CellsTarget)},
@@ -332,6 +336,8 @@ func (p *Params) checkRent() error {
 		bound{"rent.restoration_basis_points", r.RestorationBasisPoints, 0, maxBasisPoints},
 		bound{"rent.restore_bond", uint64(r.RestoreBond), 0, 1 << 50},
 		bound{"rent.restore_idle_blocks", r.RestoreIdleBlocks, 1, PeriodBlocksMax},
+		bound{"rent.exempt_bytes", r.ExemptBytes, 0, 1 << 40},
+		bound{"rent.price_per_byte_year", uint64(r.PricePerByteYear), 0, 1 << 62},
 	)
 }
 
@@ -353,6 +359,11 @@ func (p *Params) checkRunner() error {
 		bound{"runner.offer_cooldown_blocks", r.OfferCooldownBlocks, 0, PeriodBlocksMax},
 		bound{"runner.max_registered", r.MaxRegistered, 1, 1 << 20},
 		bound{"runner.return_blocks", r.ReturnBlocks, 0, PeriodBlocksMax},
+		bound{"runner.stake_per_job_basis_points", r.StakePerJobBasisPoints, 0, maxBasisPoints},
+		bound{"runner.reputation_per_result", r.ReputationPerResult, 0, r.MaxReputation},
+		bound{"runner.timeout_reputation_penalty", r.TimeoutReputationPenalty, 0, r.MaxReputation},
+		bound{"runner.probation_successes", r.ProbationSuccesses, 0, 1_000_000},
+		bound{"runner.max_endpoint_bytes", r.MaxEndpointBytes, 1, chain.MaxEndpointBytes},
 		bound{"runner.slash_timeout_basis_points", r.SlashTimeoutBasisPoints, 0, BasisPoints},
 		bound{"runner.slash_schema_basis_points", r.SlashSchemaBasisPoints, 0, BasisPoints},
 		bound{"runner.slash_garbage_basis_points", r.SlashGarbageBasisPoints, 0, BasisPoints},
@@ -398,6 +409,9 @@ func (p *Params) checkJob() error {
 		bound{"job.pool_check_cycles", uint64(j.PoolCheckCycles), 0, 1_000_000},
 		bound{"job.min_fee", uint64(j.MinFee), 0, 1 << 62},
 		bound{"job.keep_blocks", j.KeepBlocks, 1, PeriodBlocksMax},
+		bound{"job.challenge_bond", uint64(j.ChallengeBond), 0, 1 << 62},
+		bound{"job.model_deposit", uint64(j.ModelDeposit), 0, 1 << 62},
+		bound{"job.overcharge_min_samples", j.OverchargeMinSamples, 0, 1_000_000},
 		bound{"job.defaults.max_return_bytes", d.MaxReturnBytes, 1, min(j.MaxReturnBytes, chain.MaxReturnBytes)},
 		bound{"job.defaults.expected_execution_ms", d.ExpectedExecutionMillis, 1, 1 << 40},
 		bound{"job.defaults.max_input_tokens", d.MaxInputTokens, 1, math.MaxUint32},
@@ -426,6 +440,7 @@ func (p *Params) checkCIP11() error {
 		bound{"cip11.selection_seed_delay_views", c.SelectionSeedDelayViews, 3, 1_000_000}, // governance moves it upward only
 		bound{"cip11.max_frame_bytes", c.MaxFrameBytes, p.MaxTxBytes + 1_024, 64 << 20},
 		bound{"cip11.result_tx_rebroadcast_interval_blocks", c.ResultTxRebroadcastIntervalBlocks, 1, PeriodBlocksMax},
+		bound{"cip11.result_tx_inclusion_grace_blocks", c.ResultTxInclusionGraceBlocks, 0, PeriodBlocksMax},
 		bound{"cip11.receipt_freshness_blocks", c.ReceiptFreshnessBlocks, 1, PeriodBlocksMax},
 		bound{"cip11.presence_proof_ttl_blocks", c.PresenceProofTTLBlocks, 1, PeriodBlocksMax},
 		bound{"cip11.weight_floor_e6", c.WeightFloorE6, 1, 1_000_000},

@@ -2,6 +2,7 @@ package params_test
 
 import (
 	"errors"
+	"math"
 	"reflect"
 	"strings"
 	"testing"
@@ -124,6 +125,22 @@ func TestParamsCheck(t *testing.T) {
 	f("governance.threshold", func(p *params.Params) { p.Governance.Threshold = 10 })
 	f("governance.members", func(p *params.Params) { p.Governance.Members = make([]chain.Address, 2) })
 	f("regions", func(p *params.Params) { p.Regions = []string{"eu", "eu"} })
+	f("timer.bids_per_block = 65537", func(p *params.Params) { p.Timer.BidsPerBlock = 1<<16 + 1 })
+	f("timer.bids_per_block", func(p *params.Params) { p.Timer.BidsPerBlock = math.MaxUint64 })
+	f("timer.surcharge_free", func(p *params.Params) { p.Timer.SurchargeFree = math.MaxUint64 })
+	f("timer.base_deposit", func(p *params.Params) { p.Timer.BaseDeposit = math.MaxUint64 })
+	f("actor_limits.storage_bond_per_byte", func(p *params.Params) { p.Actor.StorageBondPerByte = math.MaxUint64 })
+	f("rent.exempt_bytes", func(p *params.Params) { p.Rent.ExemptBytes = math.MaxUint64 })
+	f("rent.price_per_byte_year", func(p *params.Params) { p.Rent.PricePerByteYear = math.MaxUint64 })
+	f("runner.stake_per_job_basis_points", func(p *params.Params) { p.Runner.StakePerJobBasisPoints = math.MaxUint64 })
+	f("runner.reputation_per_result", func(p *params.Params) { p.Runner.ReputationPerResult = p.Runner.MaxReputation + 1 })
+	f("runner.timeout_reputation_penalty", func(p *params.Params) { p.Runner.TimeoutReputationPenalty = p.Runner.MaxReputation + 1 })
+	f("runner.probation_successes", func(p *params.Params) { p.Runner.ProbationSuccesses = math.MaxUint64 })
+	f("runner.max_endpoint_bytes = 257", func(p *params.Params) { p.Runner.MaxEndpointBytes = chain.MaxEndpointBytes + 1 })
+	f("job.challenge_bond", func(p *params.Params) { p.Job.ChallengeBond = math.MaxUint64 })
+	f("job.model_deposit", func(p *params.Params) { p.Job.ModelDeposit = math.MaxUint64 })
+	f("job.overcharge_min_samples", func(p *params.Params) { p.Job.OverchargeMinSamples = math.MaxUint64 })
+	f("cip11.result_tx_inclusion_grace_blocks", func(p *params.Params) { p.CIP11.ResultTxInclusionGraceBlocks = math.MaxUint64 })
 	f("tee_types[0]", func(p *params.Params) { p.TEETypes = []string{"s g x"} })
 }
 
