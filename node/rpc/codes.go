@@ -52,6 +52,9 @@ const (
 	CodeUnknownToken       Code = 2011
 	CodeUnknownEntitlement Code = 2012
 	CodeUnknownRunner      Code = 2013
+	CodeUnknownJob         Code = 2014
+	CodeNoCandidate        Code = 2015 // the runner could not be drawn for the job
+	CodeCandidatesGone     Code = 2016 // nobody is drawn for the job any more
 	CodeNotKept            Code = 2009 // this node began with a later state: ask an older one
 )
 

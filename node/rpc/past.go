@@ -27,6 +27,7 @@ type Storage interface {
 // StorageReader is the storage of one state.
 type StorageReader interface {
 	Storage(addr chain.Address, key state.StorageKey) ([]byte, error)
+	Scan(addr chain.Address, s state.Span) ([]state.Entry, error)
 }
 
 // Errors that a [Source] returns where a state is asked for that it lacks.

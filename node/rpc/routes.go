@@ -67,6 +67,7 @@ func (s *Server) table() []route {
 	t = append(t, s.actorRoutes()...)
 	t = append(t, s.tokenRoutes()...)
 	t = append(t, s.runnerRoutes()...)
+	t = append(t, s.jobRoutes()...)
 	t = append(t, s.entitlementRoutes()...)
 	for i := range t {
 		if t[i].timeout == 0 && !t[i].stream {

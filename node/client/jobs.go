@@ -1,0 +1,52 @@
+package client
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strconv"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/node/rpc"
+)
+
+// Job returns a job. An id that no job has is a refusal with code [rpc.CodeUnknownJob]; so
+// it is with the rest of this file.
+func (c *Client) Job(ctx context.Context, id chain.Hash) (*rpc.JobReply, error) {
+	return get[rpc.JobReply](ctx, c, "/job/"+id.String())
+}
+
+// JobStatus returns where a job is.
+func (c *Client) JobStatus(ctx context.Context, id chain.Hash) (*rpc.JobStatusReply, error) {
+	return get[rpc.JobStatusReply](ctx, c, "/job/"+id.String()+"/status")
+}
+
+// JobRunners returns who was drawn for a job.
+func (c *Client) JobRunners(ctx context.Context, id chain.Hash) (*rpc.JobRunnersReply, error) {
+	return get[rpc.JobRunnersReply](ctx, c, "/job/"+id.String()+"/runners")
+}
+
+// JobResults returns the results of a job that were shown.
+func (c *Client) JobResults(ctx context.Context, id chain.Hash) (*rpc.JobResultsReply, error) {
+	return get[rpc.JobResultsReply](ctx, c, "/job/"+id.String()+"/results")
+}
+
+// JobTerms returns specification and terms of a job.
+func (c *Client) JobTerms(ctx context.Context, id chain.Hash) (*rpc.JobTermsReply, error) {
+	return get[rpc.JobTermsReply](ctx, c, "/job/"+id.String()+"/terms")
+}
+
+// JobCandidates returns up to limit of those who could be drawn for a job, from offset on.
+// Once nobody is any more, it is a refusal with code [rpc.CodeCandidatesGone].
+func (c *Client) JobCandidates(ctx context.Context, id chain.Hash, offset, limit uint64) (*rpc.CandidatesReply, error) {
+	q := url.Values{"offset": {strconv.FormatUint(offset, 10)}, "limit": {strconv.FormatUint(limit, 10)}}
+	reply := new(rpc.CandidatesReply)
+	err := c.call(ctx, request{method: http.MethodGet, path: "/job/" + id.String() + "/candidates", query: q}, reply)
+	return reply, err
+}
+
+// JobCandidate returns the proof that a runner could be drawn for a job. Who could not is a
+// refusal with code [rpc.CodeNoCandidate].
+func (c *Client) JobCandidate(ctx context.Context, id chain.Hash, runner chain.Address) (*rpc.CandidateProofReply, error) {
+	return get[rpc.CandidateProofReply](ctx, c, "/job/"+id.String()+"/candidate/"+runner.String())
+}
