@@ -51,6 +51,7 @@ type commandLine struct {
 	Transaction transactionGroup    `cmd:"" help:"Transactions: send, look up, sign."`
 	Token       tokenCommands       `cmd:"" help:"Fungible tokens."`
 	Runner      runnerCommands      `cmd:"" help:"Runners: stake, offer, health."`
+	Job         jobCommands         `cmd:"" help:"Work for runners: submit, watch, results."`
 	Entitlement entitlementCommands `cmd:"" help:"The entitlement registry: who may do what to what."`
 	Proof       proofCommands       `cmd:"" help:"Proofs of what the chain says, for readers who trust no node."`
 	Query       queryCommands       `cmd:"" help:"Lists and figures of the chain."`

@@ -23,6 +23,8 @@ type runnerCommands struct {
 	Heartbeat  runnerHeartbeat  `cmd:"" help:"Say that the runner is there."`
 	Return     runnerReturn     `cmd:"" help:"Come back after the reputation fell below the minimum."`
 	Deregister runnerDeregister `cmd:"" help:"Leave; all stake begins to unbond."`
+	Commit     runnerCommit     `cmd:"" help:"Commit to a result by hand, in place of a runner's program."`
+	Reveal     runnerReveal     `cmd:"" help:"Reveal a result by hand."`
 	Get        runnerGet        `cmd:"" help:"Show a runner."`
 	List       runnerList       `cmd:"" help:"Print all runners as a JSON array, in the order in which they joined."`
 }

@@ -1,0 +1,210 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/crypto/secp256k1"
+	"github.com/cowboy-foundation/cowboy/node/client"
+)
+
+// maxDataFile bounds the file that a result's data is read from, as results are.
+const maxDataFile = chain.MaxReturnBytes
+
+// resultFlags are what a person says in place of a runner's work.
+type resultFlags struct {
+	Data         string `type:"existingfile" placeholder:"FILE" help:"What was found; of a failure, why."`
+	Outcome      string `default:"ok" enum:"ok,impossible,actor_fault,external_fault" help:"How the work ended: ok, impossible, actor_fault or external_fault."`
+	WallMillis   uint32 `name:"wall-ms" default:"0" placeholder:"N" help:"Time that it took; this and the next decide what the runner earns."`
+	MemoryMB     uint32 `name:"memory-mb" default:"0" placeholder:"N" help:"Memory that it took."`
+	Requests     uint32 `default:"0" placeholder:"N" help:"Requests that it made."`
+	InputTokens  uint32 `name:"input-tokens" default:"0" placeholder:"N" help:"Tokens that a model read."`
+	OutputTokens uint32 `name:"output-tokens" default:"0" placeholder:"N" help:"Tokens that a model wrote."`
+}
+
+var resultOutcomes = []string{
+	chain.OutcomeOK: "ok", chain.OutcomeImpossible: "impossible", chain.OutcomeActorFault: "actor_fault",
+	chain.OutcomeExternalFault: "external_fault",
+}
+
+// result makes a result of an attempt.
+func (f *resultFlags) result(attempt uint8) ([]byte, error) {
+	info, err := os.Stat(f.Data)
+	if err != nil {
+		return nil, err
+	}
+	if info.Size() > maxDataFile {
+		return nil, usagef("%s has %d bytes, a result has at most %d", f.Data, info.Size(), maxDataFile)
+	}
+	data, err := os.ReadFile(f.Data)
+	if err != nil {
+		return nil, err
+	}
+	r := &chain.RunnerResult{
+		Version: chain.RunnerResultVersion, Attempt: attempt, Outcome: chain.Outcome(slices.Index(resultOutcomes, f.Outcome)), Data: data,
+		Usage: chain.RunnerUsage{
+			InputTokens: f.InputTokens, OutputTokens: f.OutputTokens, WallMillis: f.WallMillis, MemoryMB: f.MemoryMB, Requests: f.Requests,
+		},
+		TimestampMillis: uint64(time.Now().UnixMilli()),
+	}
+	if r.Outcome != chain.OutcomeOK {
+		r.Data, r.Detail = []byte{}, &chain.ResultDetail{Total: 1, Text: strings.TrimSpace(string(data))}
+	}
+	encoded := r.Encode()
+	if _, err := chain.DecodeRunnerResult(encoded); err != nil {
+		return nil, usageError{err}
+	}
+	return encoded, nil
+}
+
+// work is a runner's part in a job.
+type work struct {
+	job     chain.Hash
+	key     *secp256k1.PrivateKey
+	chainID uint64
+	attempt uint8
+	several bool // runners work
+	file    string
+}
+
+// begin finds out at which attempt a job is, and where its result is kept on this machine.
+func begin(ctx context.Context, s *session, arg *jobArg) (*work, error) {
+	id, api, err := ask(s, arg.resolve)
+	if err != nil {
+		return nil, err
+	}
+	found, err := s.key()
+	if err != nil {
+		return nil, err
+	}
+	j, err := api.Job(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	quote, err := api.BaseFee(ctx)
+	if err != nil {
+		return nil, err
+	}
+	me := client.AddressOf(found.Key).String()
+	name := fmt.Sprintf("result-%s-%s-%d.cbor", id.String()[2:14], me[2:14], j.Attempt+1)
+	return &work{id, found.Key, quote.ChainID, j.Attempt, j.Runners > 1, filepath.Join(s.flags.Dir, name)}, nil
+}
+
+// kept reads the result that is kept for the attempt; nil where there is none.
+func (w *work) kept() ([]byte, error) {
+	encoded, err := os.ReadFile(w.file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if _, err := chain.DecodeRunnerResult(encoded); err != nil {
+		return nil, fmt.Errorf("%s: %w", w.file, err)
+	}
+	return encoded, nil
+}
+
+// sign signs a result (resolution 11.1).
+func (w *work) sign(result []byte) (sig [65]byte) {
+	signed := w.key.Sign(chain.ResultDigest(w.chainID, w.job, result))
+	copy(sig[:32], signed.R[:])
+	copy(sig[32:64], signed.S[:])
+	sig[64] = signed.YParity
+	return sig
+}
+
+type runnerCommit struct {
+	jobArg
+	resultFlags
+	sendFlags
+}
+
+// Help teaches the command.
+func (runnerCommit) Help() string {
+	return `Plays a runner by hand. The chain learns a hash that nobody can copy; the result itself is kept in result-JOB-RUNNER-ATTEMPT.cbor of the project folder until runner reveal. Without that file the runner cannot reveal, and loses a fifth of its stake: a result that is kept is committed to again, never written over.
+
+Example:
+
+    echo '{"usd": 42}' > answer.json
+    cowboy runner commit 0x… --data answer.json --requests 1 --wait
+    cowboy runner reveal 0x… --wait                # when all have committed: cowboy job status`
+}
+
+// Run commits to a result.
+func (c *runnerCommit) Run(ctx context.Context, s *session) error {
+	w, err := begin(ctx, s, &c.jobArg)
+	if err != nil {
+		return err
+	}
+	result, err := w.kept()
+	switch {
+	case err != nil:
+		return err
+	case result != nil && c.Data != "":
+		return usagef("%s has a result for this attempt: leave --data out to commit to it", w.file)
+	case result == nil && c.Data == "":
+		return usagef("give the result with --data")
+	case result == nil:
+		if result, err = c.result(w.attempt); err != nil {
+			return err
+		}
+		if err := os.WriteFile(w.file, result, 0o600); err != nil {
+			return err
+		}
+		s.note("the result is kept in %s", w.file)
+	}
+	to := chain.AddrResultVerifier
+	payload := chain.EncodeRequest(&chain.ResultCommit{JobID: w.job, Commitment: chain.ResultCommitment(result, w.sign(result))})
+	return c.order(ctx, s, &chain.Tx{To: &to, Payload: payload}, nil)
+}
+
+type runnerReveal struct {
+	jobArg
+	resultFlags
+	sendFlags
+}
+
+// Help teaches the command.
+func (runnerReveal) Help() string {
+	return `Shows the result that runner commit has kept; where one runner works, that of --data without a commitment. Of several runners the one of the best reputation reveals alone at first, up to gather_until of cowboy job get --json; the others after it.
+
+Example:
+
+    cowboy runner reveal 0x… --wait
+    cowboy runner reveal 0x… --data answer.json --requests 1 --wait    # one runner works`
+}
+
+// Run reveals a result.
+func (c *runnerReveal) Run(ctx context.Context, s *session) error {
+	w, err := begin(ctx, s, &c.jobArg)
+	if err != nil {
+		return err
+	}
+	result, err := w.kept()
+	switch {
+	case err != nil:
+		return err
+	case result != nil && c.Data != "":
+		return usagef("%s has the result of this attempt: leave --data out to reveal it", w.file)
+	case result == nil && w.several:
+		return usagef("%s is not there: several runners work, so commit first", w.file)
+	case result == nil && c.Data == "":
+		return usagef("give the result with --data")
+	case result == nil:
+		if result, err = c.result(w.attempt); err != nil {
+			return err
+		}
+	}
+	to := chain.AddrResultVerifier
+	payload := chain.EncodeRequest(&chain.ResultReveal{JobID: w.job, Result: result, RunnerSig: w.sign(result)})
+	return c.order(ctx, s, &chain.Tx{To: &to, Payload: payload}, nil)
+}
