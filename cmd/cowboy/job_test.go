@@ -72,7 +72,7 @@ func TestJobByHand(t *testing.T) {
 	for n := 1; n <= 3; n++ {
 		l.as(n).do(&receipt, "runner", "register", "--stake", "10000", "--wait")
 	}
-	spec := l.file("job.json", `{"type": "http", "url": "https://example.com/p", "max_price": 300000000, "timeout_blocks": 4000,
+	spec := l.file("job.json", `{"type": "http", "url": "https://example.com/p", "max_price": 300000000, "timeout_blocks": 1500,
 		"verification": {"mode": "majority_vote", "vote_field": "usd", "runners": 3, "threshold": 2}}`)
 	id := l.submitJob(spec)
 	l.advance(2)
@@ -87,6 +87,9 @@ func TestJobByHand(t *testing.T) {
 	for n, answer := range answers {
 		if code, _, stderr := l.as(n+1).run("runner", "reveal", id); code != exitUsage || !strings.Contains(stderr, "commit first") {
 			t.Errorf("reveal before a commitment: exit %d %s", code, stderr)
+		}
+		if code, _, stderr := l.as(n+1).run("runner", "commit", id, "--data", l.file("answer.json", `{"eur": 42}`)); code != exitUsage || !strings.Contains(stderr, "usd") {
+			t.Errorf("data without the field: exit %d %s", code, stderr)
 		}
 		l.as(n+1).do(&receipt, "runner", "commit", id, "--data", l.file("answer.json", answer), "--requests", "1", "--wait")
 	}
@@ -181,8 +184,9 @@ func (l *live) jobEnds(id string, job *rpc.JobReply, earned map[string]chain.Wei
 		l.t.Fatalf("behind the window: %+v", job)
 	}
 	for runner, cost := range earned {
-		if got := l.balance(runner) - before[runner]; got != cost {
-			l.t.Errorf("%s was paid %d, earned %d", runner, got, cost)
+		want := cost - cost/100 // job.treasury_basis_points
+		if got := l.balance(runner) - before[runner]; got != want {
+			l.t.Errorf("%s was paid %d, want %d", runner, got, want)
 		}
 	}
 }

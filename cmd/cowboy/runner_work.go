@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,7 +13,9 @@ import (
 	"time"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/crypto/keccak"
 	"github.com/cowboy-foundation/cowboy/crypto/secp256k1"
+	"github.com/cowboy-foundation/cowboy/exec/market/judge"
 	"github.com/cowboy-foundation/cowboy/node/client"
 )
 
@@ -28,6 +31,8 @@ type resultFlags struct {
 	Requests     uint32 `default:"0" placeholder:"N" help:"Requests that it made."`
 	InputTokens  uint32 `name:"input-tokens" default:"0" placeholder:"N" help:"Tokens that a model read."`
 	OutputTokens uint32 `name:"output-tokens" default:"0" placeholder:"N" help:"Tokens that a model wrote."`
+	SourceURL    string `name:"source-url" placeholder:"URL" help:"Where the data of an HTTP job came from; default: the job's url."`
+	SourceStatus uint16 `name:"source-status" default:"200" placeholder:"N" help:"Status that it came with."`
 }
 
 var resultOutcomes = []string{
@@ -35,21 +40,14 @@ var resultOutcomes = []string{
 	chain.OutcomeExternalFault: "external_fault",
 }
 
-// result makes a result of an attempt.
-func (f *resultFlags) result(attempt uint8) ([]byte, error) {
-	info, err := os.Stat(f.Data)
-	if err != nil {
-		return nil, err
-	}
-	if info.Size() > maxDataFile {
-		return nil, usagef("%s has %d bytes, a result has at most %d", f.Data, info.Size(), maxDataFile)
-	}
-	data, err := os.ReadFile(f.Data)
+// result makes a result for a job, which the judge of the job would count.
+func (f *resultFlags) result(w *work) ([]byte, error) {
+	data, err := f.read()
 	if err != nil {
 		return nil, err
 	}
 	r := &chain.RunnerResult{
-		Version: chain.RunnerResultVersion, Attempt: attempt, Outcome: chain.Outcome(slices.Index(resultOutcomes, f.Outcome)), Data: data,
+		Version: chain.RunnerResultVersion, Attempt: w.attempt, Outcome: chain.Outcome(slices.Index(resultOutcomes, f.Outcome)), Data: data,
 		Usage: chain.RunnerUsage{
 			InputTokens: f.InputTokens, OutputTokens: f.OutputTokens, WallMillis: f.WallMillis, MemoryMB: f.MemoryMB, Requests: f.Requests,
 		},
@@ -57,12 +55,29 @@ func (f *resultFlags) result(attempt uint8) ([]byte, error) {
 	}
 	if r.Outcome != chain.OutcomeOK {
 		r.Data, r.Detail = []byte{}, &chain.ResultDetail{Total: 1, Text: strings.TrimSpace(string(data))}
+	} else if err := judge.Accepts(w.spec, w.terms, data); err != nil {
+		return nil, usagef("the job would not count %s: %w", f.Data, err)
+	}
+	if fetch, ok := w.spec.JobType.(*chain.HTTPJob); ok && r.Outcome == chain.OutcomeOK {
+		r.Source = &chain.ResultSource{URL: cmp.Or(f.SourceURL, fetch.URL), Status: f.SourceStatus, ResponseHash: keccak.Sum256(data)}
 	}
 	encoded := r.Encode()
 	if _, err := chain.DecodeRunnerResult(encoded); err != nil {
 		return nil, usageError{err}
 	}
 	return encoded, nil
+}
+
+// read reads the data.
+func (f *resultFlags) read() ([]byte, error) {
+	info, err := os.Stat(f.Data)
+	if err != nil {
+		return nil, err
+	}
+	if info.Size() > maxDataFile {
+		return nil, usagef("%s has %d bytes, a result has at most %d", f.Data, info.Size(), maxDataFile)
+	}
+	return os.ReadFile(f.Data)
 }
 
 // work is a runner's part in a job.
@@ -72,6 +87,8 @@ type work struct {
 	chainID uint64
 	attempt uint8
 	several bool // runners work
+	spec    *chain.JobSpec
+	terms   *chain.JobTerms
 	file    string
 }
 
@@ -89,13 +106,20 @@ func begin(ctx context.Context, s *session, arg *jobArg) (*work, error) {
 	if err != nil {
 		return nil, err
 	}
+	spec, terms, err := jobPapers(ctx, api, id)
+	if err != nil {
+		return nil, err
+	}
 	quote, err := api.BaseFee(ctx)
 	if err != nil {
 		return nil, err
 	}
 	me := client.AddressOf(found.Key).String()
 	name := fmt.Sprintf("result-%s-%s-%d.cbor", id.String()[2:14], me[2:14], j.Attempt+1)
-	return &work{id, found.Key, quote.ChainID, j.Attempt, j.Runners > 1, filepath.Join(s.flags.Dir, name)}, nil
+	return &work{
+		job: id, key: found.Key, chainID: quote.ChainID, attempt: j.Attempt, several: j.Runners > 1, spec: spec, terms: terms,
+		file: filepath.Join(s.flags.Dir, name),
+	}, nil
 }
 
 // kept reads the result that is kept for the attempt; nil where there is none.
@@ -154,7 +178,7 @@ func (c *runnerCommit) Run(ctx context.Context, s *session) error {
 	case result == nil && c.Data == "":
 		return usagef("give the result with --data")
 	case result == nil:
-		if result, err = c.result(w.attempt); err != nil {
+		if result, err = c.result(w); err != nil {
 			return err
 		}
 		if err := os.WriteFile(w.file, result, 0o600); err != nil {
@@ -200,7 +224,7 @@ func (c *runnerReveal) Run(ctx context.Context, s *session) error {
 	case result == nil && c.Data == "":
 		return usagef("give the result with --data")
 	case result == nil:
-		if result, err = c.result(w.attempt); err != nil {
+		if result, err = c.result(w); err != nil {
 			return err
 		}
 	}
