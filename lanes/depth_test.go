@@ -217,13 +217,17 @@ func TestHeadsNarrowBesideAdmission(t *testing.T) {
 	if _, err := l.Resize(Depth{UserTxs: least, SenderTxs: 256}); err != nil {
 		t.Fatal(err)
 	}
+	var touched []chain.Address // whose nonces each head moves
+	for n := range byte(senders) {
+		touched = append(touched, chain.Address{n})
+	}
 	r := &l.pool.lanes[chain.LaneUser]
 	was := r.txsMax.Load()
 	for height := chain.Height(1); height < each; height++ {
 		var crew sync.WaitGroup
 		crew.Go(flood)
 		crew.Go(func() {
-			if err := l.Finalized(t.Context(), FinalizedHead{Height: height, View: at(uint64(height)), BaseFees: evenFees(1)}); err != nil {
+			if err := l.Finalized(t.Context(), FinalizedHead{Height: height, View: at(uint64(height)), BaseFees: evenFees(1), Touched: touched}); err != nil {
 				t.Error(err)
 			}
 		})
