@@ -46,11 +46,12 @@ func (s *Server) inForce(ctx context.Context) (*params.Params, error) {
 	return &s.cfg.Genesis.Params, nil
 }
 
-// genesis answers GET /genesis with the file by which another node joins.
+// genesis answers GET /genesis with the file by which another node joins, which may have
+// megabytes: the server encodes it once, when it is made.
 func (s *Server) genesis(w http.ResponseWriter, _ *http.Request, _ []string) error {
 	if s.cfg.Genesis == nil {
 		return notFound(CodeUnknownPath, "this server was started without a genesis")
 	}
-	s.writeJSON(w, http.StatusOK, s.cfg.Genesis)
+	s.writeBody(w, http.StatusOK, "application/json", s.genesisBody)
 	return nil
 }

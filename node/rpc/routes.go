@@ -46,7 +46,7 @@ func (s *Server) table() []route {
 		{method: get, pattern: "/basefee", about: "prices of the next block and limits of a transaction", handle: s.baseFee},
 		{method: get, pattern: "/params", about: "the parameters in force that bound a block", handle: s.params},
 		{method: get, pattern: "/governance", about: "members, proposals, and all parameters in force", handle: s.governance, cost: 10},
-		{method: get, pattern: "/genesis", about: "the whole genesis", handle: s.genesis},
+		{method: get, pattern: "/genesis", about: "the whole genesis", handle: s.genesis, cost: 10},
 		{method: post, pattern: "/submit", about: "1 to 50 transactions, each u32 big-endian length and CBOR body, as application/octet-stream; ?hashes=1; Accept: " + VerdictsMedia + " for a binary answer", handle: s.submit, body: s.cfg.SubmitBytesMax},
 		{method: post, pattern: "/submit_wait", about: "the same, answered when final; ?timeout_ms=100..10000", handle: s.submitWait, slots: s.waits, body: s.cfg.SubmitBytesMax},
 		{method: get, pattern: "/transaction/{hash}", about: "a transaction, final or pending", handle: s.transaction},

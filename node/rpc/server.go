@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -55,6 +56,7 @@ type Server struct {
 	faucetRates *clientRates
 	origins     *http.CrossOriginProtection
 	events      eventCache
+	genesisBody []byte                    // answers GET /genesis, encoded once
 	readers     atomic.Pointer[ants.Pool] // reads for lists; nil unless Run runs
 	stopping    chan struct{}             // closed by Run when event streams must end
 	submitRooms sync.Pool                 // of *submitRoom
@@ -98,6 +100,9 @@ func New(cfg Config, source Source) (*Server, error) {
 		stopping:    make(chan struct{}),
 	}
 	s.conns = newConnTable(cfg.ConnsMax, min(cfg.ClientShare, connShareMax), s.trusted, &s.Stats, s.log)
+	if cfg.Genesis != nil {
+		s.genesisBody = slices.Clip(encodeJSON(cfg.Genesis))
+	}
 	s.routes = s.table()
 	return s, nil
 }
@@ -331,13 +336,18 @@ func (s *Server) writeError(w http.ResponseWriter, r *http.Request, err error) {
 
 // writeJSON answers with one JSON document and a newline.
 func (s *Server) writeJSON(w http.ResponseWriter, status int, reply any) {
+	s.writeBody(w, status, "application/json", encodeJSON(reply))
+}
+
+// encodeJSON returns the body of a reply.
+func encodeJSON(reply any) []byte {
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(reply); err != nil {
 		panic(fmt.Sprintf("rpc: encode reply: %v", err)) // our own shapes always encode
 	}
-	s.writeBody(w, status, "application/json", buf.Bytes())
+	return buf.Bytes()
 }
 
 func (s *Server) writeBody(w http.ResponseWriter, status int, contentType string, body []byte) {
