@@ -51,7 +51,7 @@ func (jobSubmit) Help() string {
 
 With "reply_to" (an actor) and "reply_handler" an actor gets the outcome. The other form, with "job_type": {"type": "Llm", …}, is read too.
 
-A job waits for the next block, which draws runners. Several commit to their results first and reveal them when all have, so that nobody copies; one runner reveals at once. With the outcome the job closes; when its window is over, runners are paid and the rest comes back. The exit code is 0 with the outcome ok, and 1 with another.
+A job waits for the next block, which draws runners. Fewer candidates than the threshold end it at once: those who are new take one job at a time. Several commit to their results first and reveal them when all have, so that nobody copies; one runner reveals at once. With the outcome the job closes; when its window is over, runners are paid and the rest comes back. The exit code is 0 with the outcome ok, and 1 with another.
 
 Example:
 

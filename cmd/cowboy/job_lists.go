@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/cowboy-foundation/cowboy/node/client"
 	"github.com/cowboy-foundation/cowboy/node/rpc"
@@ -89,7 +90,7 @@ func dataText(r *rpc.ResultReply) string {
 	case r.Detail != nil:
 		return *r.Detail
 	case r.Text != nil:
-		return *r.Text
+		return strings.TrimSpace(*r.Text)
 	case r.Data != nil:
 		return *r.Data
 	}

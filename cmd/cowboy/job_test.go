@@ -93,6 +93,9 @@ func TestJobByHand(t *testing.T) {
 		}
 		l.as(n+1).do(&receipt, "runner", "commit", id, "--data", l.file("answer.json", answer), "--requests", "1", "--wait")
 	}
+	if code, _, stderr := l.as(4).run("runner", "commit", id, "--data", l.file("answer.json", "{}")); code != exitFailed || !strings.Contains(stderr, "not drawn") {
+		t.Errorf("commitment of a stranger: exit %d %s", code, stderr)
+	}
 	if code, _, stderr := l.as(1).run("runner", "commit", id, "--data", l.file("answer.json", "other")); code != exitUsage || !strings.Contains(stderr, "leave --data out") {
 		t.Errorf("another result over one that is kept: exit %d %s", code, stderr)
 	}

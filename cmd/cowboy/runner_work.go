@@ -17,6 +17,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/crypto/secp256k1"
 	"github.com/cowboy-foundation/cowboy/exec/market/judge"
 	"github.com/cowboy-foundation/cowboy/node/client"
+	"github.com/cowboy-foundation/cowboy/node/rpc"
 )
 
 // maxDataFile bounds the file that a result's data is read from, as results are.
@@ -92,7 +93,8 @@ type work struct {
 	file    string
 }
 
-// begin finds out at which attempt a job is, and where its result is kept on this machine.
+// begin finds out at which attempt a job is, for which the own account must be drawn, and
+// where its result is kept on this machine.
 func begin(ctx context.Context, s *session, arg *jobArg) (*work, error) {
 	id, api, err := ask(s, arg.resolve)
 	if err != nil {
@@ -115,6 +117,13 @@ func begin(ctx context.Context, s *session, arg *jobArg) (*work, error) {
 		return nil, err
 	}
 	me := client.AddressOf(found.Key).String()
+	seats, err := api.JobRunners(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	if !slices.ContainsFunc(seats.Runners, func(r rpc.SeatReply) bool { return r.Runner == me && r.Attempt == j.Attempt }) {
+		return nil, fmt.Errorf("%s is not drawn for attempt %d of the job, which is %s: cowboy job runners %s", me, j.Attempt+1, j.Phase, id)
+	}
 	name := fmt.Sprintf("result-%s-%s-%d.cbor", id.String()[2:14], me[2:14], j.Attempt+1)
 	return &work{
 		job: id, key: found.Key, chainID: quote.ChainID, attempt: j.Attempt, several: j.Runners > 1, spec: spec, terms: terms,
