@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -69,6 +70,9 @@ func parseJob(document []byte, p *params.Params) (*asking.Asked, error) {
 	var dict map[string]any
 	if err := dec.Decode(&dict); err != nil {
 		return nil, fmt.Errorf("it is no JSON object: %w", err)
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("there is text behind the JSON object")
 	}
 	if job, ok := dict["job_type"].(map[string]any); ok {
 		if err := flatten(dict, job); err != nil {

@@ -211,6 +211,7 @@ func TestJobCommandsRefuse(t *testing.T) {
 		`{"type": "http", "url": "https://a.com", "prise": 1}`:            "prise",
 		`{"type": "http", "url": "https://a.com", "reply_handler": "on"}`: "reply_to",
 		`[]`: "no JSON object",
+		`{"job_type": {"type": "Http", "url": "https://a.com"}} {}`:                      "text behind",
 		`{"job_type": {"type": "Http", "url": "https://a.com"}, "url": "https://b.com"}`: "url: it is said twice",
 	} {
 		code, _, stderr := l.run("job", "submit", "--job-spec", l.file("bad.json", text))
@@ -249,4 +250,30 @@ func TestJobSpecForms(t *testing.T) {
 	if a.Spec.Callback.Actor != (chain.Address{19: 9}) || a.Spec.Verification.Runners != 3 {
 		t.Errorf("read as %+v", a.Spec)
 	}
+}
+
+// FuzzParseJob holds that whatever a file says is refused, or is a job that its own form
+// has: what is sent decodes to what was read.
+func FuzzParseJob(f *testing.F) {
+	for _, seed := range []string{
+		`{"type": "http", "url": "https://a.com", "max_price": 5}`, `{"job_type": {"type": "Llm", "prompt": "hi"}, "callback": {"actor": [1], "handler": null}}`,
+		`{"job_type": {"type": 1}, "verification": {"mode": "MajorityVote"}, "callback": {"actor": "0x0000000000000000000000000000000000000009", "handler": "on"}}`, `null`, `{} 1`,
+	} {
+		f.Add([]byte(seed))
+	}
+	p := params.Default()
+	f.Fuzz(func(t *testing.T, document []byte) {
+		asked, err := parseJob(document, &p)
+		if err != nil {
+			return
+		}
+		spec, err := chain.DecodeJobSpec(asked.Spec.Encode())
+		if err != nil || spec.SpecHash() != asked.Spec.SpecHash() {
+			t.Fatalf("specification: %v", err)
+		}
+		terms, err := chain.DecodeJobTerms(asked.Terms.Encode())
+		if err != nil || terms.TermsHash() != asked.Terms.TermsHash() {
+			t.Fatalf("terms: %v", err)
+		}
+	})
 }
