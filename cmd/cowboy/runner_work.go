@@ -146,8 +146,8 @@ func (w *work) kept() ([]byte, error) {
 	return encoded, nil
 }
 
-// sign signs a result (resolution 11.1).
-func (w *work) sign(result []byte) (sig [65]byte) {
+// signature is the runner's of a result (resolution 11.1).
+func (w *work) signature(result []byte) (sig [65]byte) {
 	signed := w.key.Sign(chain.ResultDigest(w.chainID, w.job, result))
 	copy(sig[:32], signed.R[:])
 	copy(sig[32:64], signed.S[:])
@@ -196,7 +196,7 @@ func (c *runnerCommit) Run(ctx context.Context, s *session) error {
 		s.note("the result is kept in %s", w.file)
 	}
 	to := chain.AddrResultVerifier
-	payload := chain.EncodeRequest(&chain.ResultCommit{JobID: w.job, Commitment: chain.ResultCommitment(result, w.sign(result))})
+	payload := chain.EncodeRequest(&chain.ResultCommit{JobID: w.job, Commitment: chain.ResultCommitment(result, w.signature(result))})
 	return c.order(ctx, s, &chain.Tx{To: &to, Payload: payload}, nil)
 }
 
@@ -238,6 +238,6 @@ func (c *runnerReveal) Run(ctx context.Context, s *session) error {
 		}
 	}
 	to := chain.AddrResultVerifier
-	payload := chain.EncodeRequest(&chain.ResultReveal{JobID: w.job, Result: result, RunnerSig: w.sign(result)})
+	payload := chain.EncodeRequest(&chain.ResultReveal{JobID: w.job, Result: result, RunnerSig: w.signature(result)})
 	return c.order(ctx, s, &chain.Tx{To: &to, Payload: payload}, nil)
 }
