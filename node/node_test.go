@@ -101,9 +101,10 @@ func TestRefusalsSayWhatToDo(t *testing.T) {
 	f("limit too high", rpc.CodeLimitTooHigh, from, func(tx *chain.Tx) { tx.CyclesLimit = 1 << 40 })
 	f("limit too low", rpc.CodeLimitTooLow, from, func(tx *chain.Tx) { tx.CyclesLimit = 20_999 })
 	f("payload without cells", rpc.CodeLimitTooLow, from, func(tx *chain.Tx) { tx.Payload = []byte("hello") })
-	f("job", rpc.CodeTxUnsupported, from, func(tx *chain.Tx) {
-		to := chain.AddrJobDispatcher
-		tx.To, tx.CyclesLimit, tx.CellsLimit, tx.Payload = &to, 200_000, 100, []byte{0x83, 0x05, 0xa0, 0xa0}
+	f("challenge", rpc.CodeTxUnsupported, from, func(tx *chain.Tx) {
+		to := chain.AddrResultVerifier
+		tx.To, tx.CyclesLimit, tx.CellsLimit = &to, 200_000, 1_000
+		tx.Payload = append(append([]byte{0x84, 0x18, 0x1a, 0x58, 0x20}, make([]byte, 32)...), 0x00, 0x40) // [26, job, kind 0, evidence]
 	})
 	f("nonce far ahead", rpc.CodeNonceTooHigh, from, func(tx *chain.Tx) { tx.Nonce = 1 << 20 })
 	f("reserved address", rpc.CodeTxNotAllowed, from, func(tx *chain.Tx) { tx.To = &chain.Address{19: 0x50} })

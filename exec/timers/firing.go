@@ -33,7 +33,7 @@ func Wait(p funds.Purse, o *state.Overlay, c Clock, t *Timer) (ended bool, err e
 	if !paid {
 		return true, dismiss(p, o, c, t)
 	}
-	return false, postpone(o, c, t, c.Height+c.pause(t), false)
+	return false, postpone(o, c, t, c.Height+min(c.pause(t), busyPause), false)
 }
 
 // WaitUnfunded makes a due timer wait that cannot pay, or ends it when it could not for
@@ -57,6 +57,11 @@ func WaitUnfunded(p funds.Purse, o *state.Overlay, c Clock, t *Timer) (ended boo
 	}
 	return false, postpone(o, c, t, min(c.Height+c.pause(t), last), true)
 }
+
+// busyPause bounds how long a timer waits for a receiver, in blocks. It is the receiver's
+// cycles that are missing, which strangers can use up in the few blocks in which a timer
+// that waits ever longer would ask for them.
+const busyPause = 64
 
 // pause is how long a timer waits that cannot fire: timer.rebid_deferrals blocks, then as
 // long as it has waited already, up to timer.max_unfunded_deferrals. So one that stays that

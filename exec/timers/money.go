@@ -52,7 +52,10 @@ func take(p funds.Purse, payer chain.Address, amount chain.Wei) error {
 }
 
 // Fill fills the escrow of a timer up to what so much use at such prices takes, out of
-// its actor's balance; false where that is too small.
+// its actor's balance; false where that is too small. The timer of an account has its escrow
+// and no more: firings are funded before a block's transactions, and what leaves the balance
+// of a sender there, and comes back behind them, would let its transactions be packed and
+// refused again in every block (ADR 206).
 func Fill(p funds.Purse, o *state.Overlay, c Clock, t *Timer, use chain.Usage, price chain.FeePair) (bool, error) {
 	need, fits := Cost(use, price)
 	switch {
@@ -61,7 +64,11 @@ func Fill(p funds.Purse, o *state.Overlay, c Clock, t *Timer, use chain.Usage, p
 	case t.Escrow >= need:
 		return true, nil
 	}
-	err := take(p, t.Actor, need-t.Escrow)
+	payer, _, err := o.Account(t.Actor)
+	if err != nil || !payer.HasCode() {
+		return false, err
+	}
+	err = take(p, t.Actor, need-t.Escrow)
 	if errors.Is(err, funds.ErrShort) {
 		return false, nil
 	}

@@ -27,8 +27,9 @@ var (
 	ErrNotFound = verdict.New(verdict.Missing, "no such timer")
 	// ErrDue means a change of a timer whose block has come.
 	ErrDue = verdict.New(verdict.State, "the timer is due")
-	// ErrBidder means a bidder for a timer that another has set, and pays for.
-	ErrBidder = verdict.New(verdict.Forbidden, "who set the timer says who bids for it")
+	// ErrBidder means a bidder of any but an actor for a timer of its own, out of whose
+	// balance what is bid is paid.
+	ErrBidder = verdict.New(verdict.Forbidden, "an actor alone says who bids for its timers")
 )
 
 // Bill is the money of a change.
@@ -217,7 +218,7 @@ func Configure(o *state.Overlay, c Clock, w Party, id ID, n Config) (Bill, error
 		return bill, err
 	case t.place == inReady || t.place == nowhere || t.due <= c.Height:
 		return bill, ErrDue
-	case n.SetBidder && t.Actor != w.By:
+	case n.SetBidder && (t.Actor != w.By || w.By != w.Actor):
 		return bill, ErrBidder
 	}
 	if n.SetBidder {

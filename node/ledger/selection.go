@@ -84,7 +84,9 @@ func (l *Ledger) refuse(ctx context.Context, sel *order.Selection, list []*exec.
 		if err := l.stumble("a transaction was left out of a block and dropped: executing it is a fault", tx.Hash, invalid.Err); err != nil {
 			return 0, err
 		}
-		if !exec.MayPass(invalid.Err) && !errors.As(invalid.Err, new(*fees.NonceError)) {
+		switch {
+		case errors.As(invalid.Err, new(*fees.NonceError)):
+		case !exec.MayPass(invalid.Err), errors.As(invalid.Err, new(*fees.FundsError)) && isFirst(sel.Txs, invalid.Index):
 			never = append(never, tx)
 		}
 		if sel.IsOvercommitted(invalid.Index) {
@@ -102,6 +104,13 @@ func (l *Ledger) refuse(ctx context.Context, sel *order.Selection, list []*exec.
 		return refused, err
 	}
 	return refused, l.cfg.Pool.Discard(ctx, never)
+}
+
+// isFirst reports whether none of a sender's transactions stands before one in a selection.
+// Where such a one lacks money that its sender had at the head, something else of its own
+// takes that in each block, and it would be packed in vain for as long as it waits.
+func isFirst(txs []*chain.VerifiedTx, index int) bool {
+	return !slices.ContainsFunc(txs[:index], func(tx *chain.VerifiedTx) bool { return tx.Sender == txs[index].Sender })
 }
 
 // noteBusy remembers the actors that had no cycles for a message which was counted on.

@@ -59,8 +59,9 @@ const (
 // that the state transition keeps: a state whose records read otherwise is another
 // format, though each of its rows is in place. 7: actors' records without manifests,
 // prices in ledgers. 8: settings of governance as values in one form. 9: payloads of waiting
-// messages apart; deliveries do not count as used. 10: long data of timers apart.
-const formatVersion = 10
+// messages apart; deliveries do not count as used. 10: long data of timers apart. 11: timers
+// in lines, with the load of their receivers; standings of runners as they were.
+const formatVersion = 11
 
 const (
 	hashLen = len(chain.Hash{})

@@ -127,12 +127,12 @@ func (m *Machine) textSlice(v Value, sl *Slice) (Value, error) {
 	return m.newBytes(string(pick(b, sp))).val(), nil
 }
 
-// part is a text out of one of whole bytes: a text of its own where it is less than half of
-// a long one, which it would keep whole while only its own length is counted. The copy is
-// paid as the slice is, a character each.
+// part is a text out of one of whole bytes: a text of its own where it is short, or less
+// than half of the other, which it would keep whole while only its own length is counted.
+// The copy is paid as the slice is, a character each.
 func part(s string, whole int) string {
-	const long = 1 << 10
-	if whole < long || 2*len(s) >= whole {
+	const long, short = 1 << 10, 64 << 10
+	if whole < long || len(s) == whole || len(s) > short && 2*len(s) >= whole {
 		return s
 	}
 	// Paid: by textSlice, a character each.
