@@ -3,6 +3,7 @@ package state_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/cowboy-foundation/cowboy/chain"
@@ -138,6 +139,55 @@ func checkGrown(t *testing.T, seed uint64, before, after *statetest.Maps, grown 
 		was := before.Accounts[addr]
 		if place := fmt.Sprintf("%x/", addr); a.Own() != was.Own() && a.Own() && grown[place] != 1 {
 			t.Errorf("seed %d: account %s is new and not told", seed, place)
+		}
+	}
+}
+
+// TestOverwritten holds what is told of rewritten slots to two states and the list of slots
+// that were written between them.
+func TestOverwritten(t *testing.T) {
+	for seed := range uint64(1000) {
+		rng := rand.New(rand.NewPCG(seed, 15))
+		base := statetest.NewMaps(nil)
+		first := state.NewOverlay(base)
+		scribble(t, rng, first, 20, true)
+		base.Write(first.Delta())
+
+		o := state.NewOverlay(base)
+		scribble(t, rng, o, rng.IntN(15), true)
+		middle := base.With(o.Delta())
+		mark, addr := o.Snapshot(), chain.Address{byte(rng.IntN(6)), 19: 9}
+		var written []state.StorageKey
+		for range rng.IntN(12) {
+			before, undone := o.Snapshot(), len(written)
+			for range 1 + rng.IntN(3) {
+				key := state.StorageKey(fmt.Sprint("k", rng.IntN(5)))
+				if rng.IntN(3) == 0 {
+					o.SetStorage(addr, key, nil)
+				} else {
+					o.SetStorage(addr, key, make([]byte, rng.IntN(40)))
+				}
+				o.SetStorage(chain.Address{7}, key, []byte("another's"))
+				written = append(written, key)
+			}
+			if rng.IntN(4) == 0 {
+				o.Revert(before)
+				written = written[:undone]
+			}
+		}
+		got, err := o.Overwritten(mark, addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		after, want := base.With(o.Delta()), uint64(0)
+		slices.Sort(written)
+		for _, key := range slices.Compact(written) {
+			if old, ok := middle.Storages[addr][key]; ok {
+				want += uint64(len(key) + min(len(old), len(after.Storages[addr][key])))
+			}
+		}
+		if got != want {
+			t.Errorf("seed %d: %d bytes written again, want %d", seed, got, want)
 		}
 	}
 }
