@@ -1,12 +1,16 @@
 package exec_test
 
 import (
+	"bytes"
+	"fmt"
 	"testing"
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
+	"github.com/cowboy-foundation/cowboy/chain/fees"
 	"github.com/cowboy-foundation/cowboy/exec/entitlements"
 	"github.com/cowboy-foundation/cowboy/exec/governance"
+	"github.com/cowboy-foundation/cowboy/state/statetest"
 )
 
 // registryPayload is an instruction to the entitlement registry.
@@ -84,6 +88,7 @@ func TestRegistryInstructions(t *testing.T) {
 		{"revoke the role of another", alice, registryPayload(chain.OpRoleRevoke, item(role[:]), item(bob[:])), chain.CodeNotFound, "", nil},
 		{"revoke the role", carol, registryPayload(chain.OpRoleRevoke, item(role[:]), item(carol[:])), chain.CodeOK, entitlements.EventRoleRevoked, nil},
 	} {
+		before := c.state
 		r := c.registry(step.from, step.payload)
 		name := ""
 		if len(r.Events) == 1 {
@@ -96,10 +101,112 @@ func TestRegistryInstructions(t *testing.T) {
 			t.Errorf("%s: made %x, want %x", step.rule, r.Output, step.made)
 		}
 		opcode := uint64(step.payload[2])
-		if price := entitlements.Price(&c.g.Params.Entitlements, opcode); r.CyclesUsed != c.g.Params.Intrinsic.InstructionCycles+price.Cycles || r.CellsUsed < price.Cells+chain.Cells(len(step.payload)) {
-			t.Errorf("%s: %d cycles, %d cells", step.rule, r.CyclesUsed, r.CellsUsed)
+		price, again := entitlements.Price(&c.g.Params.Entitlements, opcode), rewrites(before, c.state).overwritten
+		cycles := c.g.Params.Intrinsic.InstructionCycles + price.Cycles + chain.Cycles(again)*c.g.Params.API.StorageWriteByteCycles
+		if r.CyclesUsed != cycles || r.CellsUsed < price.Cells+chain.Cells(len(step.payload)+again) {
+			t.Errorf("%s: %d cycles, want %d; %d cells, %d bytes written again", step.rule, r.CyclesUsed, cycles, r.CellsUsed, again)
 		}
 	}
+}
+
+// rewritten is what a block has done to the rows of the registry, in bytes with their keys.
+type rewritten struct {
+	old         int // of rows that were there: what the node keeps to go back
+	made        int // of rows that are there: what an archive keeps
+	overwritten int // of rows that were there, as far as they are there again
+}
+
+// rewrites compares two states of the registry.
+func rewrites(before, after *statetest.Maps) (w rewritten) {
+	was, is := before.Storages[chain.AddrEntitlements], after.Storages[chain.AddrEntitlements]
+	for key, value := range was {
+		if next, ok := is[key]; !ok || !bytes.Equal(next, value) {
+			w.old += len(key) + len(value)
+			w.overwritten += len(key) + min(len(value), len(next))
+		}
+	}
+	for key, value := range is {
+		if last, ok := was[key]; !ok || !bytes.Equal(last, value) {
+			w.made += len(key) + len(value)
+		}
+	}
+	return w
+}
+
+// aliceScopes are as many as a role may have, for her who grants in them first.
+func aliceScopes() (scopes []entitlements.Scope) {
+	for i := range entitlements.MaxScopes {
+		scopes = append(scopes, entitlements.Scope{Kind: entitlements.ScopeNamespace, Name: fmt.Sprint("alice-", i)})
+	}
+	return scopes
+}
+
+// roleOfAlice is what makes a role of hers with all of these scopes, gives it to bob and
+// takes it from him.
+func roleOfAlice(i int) (create, assign, revoke []byte) {
+	name := fmt.Sprint("role-", i)
+	id := entitlements.RoleID(alice, name)
+	none, actions := (&entitlements.Constraints{}).Append(nil), entitlements.AppendActions(nil, []entitlements.Action{{}})
+	return registryPayload(chain.OpRoleCreate, item([]byte(name)), item(entitlements.AppendScopes(nil, aliceScopes())), item(actions), item(none)),
+		registryPayload(chain.OpRoleAssign, item(id[:]), item(bob[:])), registryPayload(chain.OpRoleRevoke, item(id[:]), item(bob[:]))
+}
+
+// fillRoles gives bob as many roles as he may have.
+func (c *testChain) fillRoles() {
+	c.t.Helper()
+	for i := range entitlements.MaxRoles {
+		create, assign, _ := roleOfAlice(i)
+		for _, payload := range [][]byte{create, assign} {
+			if r := c.registry(alice, payload); r.Code != chain.CodeOK {
+				c.t.Fatalf("role %d: %s", i, chain.CodeName(r.Code))
+			}
+		}
+	}
+}
+
+// TestRowsOfRolesAreBytesOfCells gives and takes as many roles of as many scopes as an
+// address may have, and grants that share one row: a cell stands for at most two bytes of
+// old rows, which nodes keep to go back, and of new ones, which archives keep (issue 14).
+func TestRowsOfRolesAreBytesOfCells(t *testing.T) {
+	c := messages(t)
+	scope, none := aliceScopes()[0], (&entitlements.Constraints{}).Append(nil)
+	worst := 0.0
+	pays := func(what string, from chain.Address, payload []byte) {
+		t.Helper()
+		before := c.state
+		r := c.registry(from, payload)
+		if r.Code != chain.CodeOK {
+			t.Fatalf("%s: %s", what, chain.CodeName(r.Code))
+		}
+		w := rewrites(before, c.state)
+		if most := max(w.old, w.made); most > keptPerCell*int(r.CellsUsed) {
+			t.Errorf("%s: %d bytes of old rows, %d of new ones, for %d cells", what, w.old, w.made, r.CellsUsed)
+		}
+		worst = max(worst, float64(max(w.old, w.made))/float64(r.CellsUsed))
+	}
+	for i := range entitlements.MaxRoles {
+		create, assign, _ := roleOfAlice(i)
+		pays(fmt.Sprint("create ", i), alice, create)
+		pays(fmt.Sprint("assign ", i), alice, assign)
+	}
+	for i := range entitlements.MaxRoles {
+		_, _, revoke := roleOfAlice(i)
+		pays(fmt.Sprint("revoke ", i), alice, revoke)
+	}
+	shared := entitlements.Constraints{Delegatable: true, Depth: 1}
+	var grants []chain.Hash
+	for i := range 100 {
+		to := chain.Address{0: 0x77, 19: byte(i + 1)}
+		c.give(to, 1_000_000_000)
+		root := entitlements.GrantID(to, scope, entitlements.Action{}, nil)
+		pays("grant", alice, grantPayload(to, scope, entitlements.Action{}, shared))
+		pays(fmt.Sprint("delegate ", i), to, registryPayload(chain.OpEntitlementDelegate, item(root[:]), item(carol[:]), item(none)))
+		grants = append(grants, entitlements.GrantID(carol, scope, entitlements.Action{}, &root))
+	}
+	for i, id := range grants {
+		pays(fmt.Sprint("take back ", i), alice, registryPayload(chain.OpEntitlementRevoke, item(id[:])))
+	}
+	t.Logf("at most %.2f bytes a cell", worst)
 }
 
 // TestRegistryTakesNoBadInput holds each instruction to refusals without effect.
@@ -189,5 +296,69 @@ func TestRegistryByGovernance(t *testing.T) { // CIP-2 §7.3; resolution 11.11
 	}
 	if _, code := c.propose(alice, governance.Action{Name: governance.ActionRegistry, Instruction: []byte{0x81, 0x18, 0x24}}, false); code != chain.CodeBadArgument {
 		t.Errorf("no instruction: %s", chain.CodeName(code))
+	}
+}
+
+// TestRevokingNeedsItsRows: who cannot pay for the rows that a role leaves takes nothing.
+func TestRevokingNeedsItsRows(t *testing.T) {
+	c := oneValidator(t)
+	c.fillRoles()
+	_, _, revoke := roleOfAlice(0)
+	full := c.state
+	whole := c.registry(alice, revoke)
+	t.Logf("%d cycles, %d cells, %+v", whole.CyclesUsed, whole.CellsUsed, rewrites(full, c.state))
+	if whole.Code != chain.CodeOK || rewrites(full, c.state).old < 32_000 {
+		t.Fatalf("%s, %+v", chain.CodeName(whole.Code), rewrites(full, c.state))
+	}
+	for _, tt := range []struct {
+		rule  string
+		limit chain.Usage
+		want  uint16
+	}{
+		{"a cycle too few", chain.Usage{Cycles: whole.CyclesUsed - 1, Cells: whole.CellsUsed}, chain.CodeCyclesExhausted},
+		{"a cell too few", chain.Usage{Cycles: whole.CyclesUsed, Cells: whole.CellsUsed - 1}, chain.CodeCellsExhausted},
+		{"enough", chain.Usage{Cycles: whole.CyclesUsed, Cells: whole.CellsUsed}, chain.CodeOK},
+	} {
+		d := *c
+		d.state = full
+		tx := d.program(alice, &chain.AddrEntitlements, revoke).Tx
+		tx.Nonce-- // the one that was not taken back yet
+		tx.CyclesLimit, tx.CellsLimit = tt.limit.Cycles, tt.limit.Cells
+		r := d.block(verified(tx, alice)).Receipts[0]
+		w := rewrites(full, d.state)
+		if r.Code != tt.want || (w.old == 0) != (tt.want != chain.CodeOK) || len(r.Events) > 1 || r.CyclesUsed > tt.limit.Cycles || r.CellsUsed > tt.limit.Cells {
+			t.Errorf("%s: %s, %+v", tt.rule, chain.CodeName(r.Code), w)
+		}
+	}
+}
+
+// TestGovernanceTakesAnyRole: the system lane has room for taking a role of as many scopes as
+// it may have from who has as many roles as an address may (ADR 209), and what members
+// rewrite is two bytes a cell at most, as with anybody.
+func TestGovernanceTakesAnyRole(t *testing.T) {
+	c := newGoverned(t)
+	c.fillRoles()
+	_, _, revoke := roleOfAlice(0)
+	for _, cycles := range []chain.Cycles{300_000, fees.LaneTarget(&c.g.Params, chain.LaneSystem).Cycles} {
+		id, code := c.propose(alice, governance.Action{Name: governance.ActionRegistry, Instruction: revoke}, true)
+		if code != chain.CodeOK || c.approve(bob, id) != chain.CodeOK {
+			t.Fatal(chain.CodeName(code))
+		}
+		c.idle(1)
+		before := c.state
+		tx := c.program(carol, &chain.AddrGovernance, registryPayload(chain.OpGovernanceExecute, item(id[:]))).Tx
+		tx.CyclesLimit, tx.CellsLimit = cycles, fees.LaneTarget(&c.g.Params, chain.LaneSystem).Cells
+		r := c.block(verified(tx, carol)).Receipts[0]
+		w := rewrites(before, c.state)
+		if cycles == 300_000 {
+			if r.Code != chain.CodeCyclesExhausted || w.old != 0 {
+				t.Errorf("with too few cycles: %s, %+v", chain.CodeName(r.Code), w)
+			}
+			continue
+		}
+		if r.Code != chain.CodeOK || w.old < 32_000 || w.old > keptPerCell*int(r.CellsUsed) {
+			t.Errorf("%s, %+v, %d cells", chain.CodeName(r.Code), w, r.CellsUsed)
+		}
+		t.Logf("%d cycles and %d cells for %d bytes of old rows", r.CyclesUsed, r.CellsUsed, w.old)
 	}
 }

@@ -84,7 +84,7 @@ func ownerOf(c *service.Call, s entitlements.Scope) (chain.Address, bool, error)
 
 // carry does what an action of governance does in other services: other code in place of a
 // system actor's, at the price of compiling it (resolution 8.2), or an instruction to the
-// registry, at the price that it has there.
+// registry, at the price that it has there but for half the cells of rows written again.
 func carry(c *service.Call, b *governance.Book, e *governance.Effect) (done governance.Done, err error) {
 	switch {
 	case e.Upgrade != nil:
@@ -100,18 +100,34 @@ func carry(c *service.Call, b *governance.Book, e *governance.Effect) (done gove
 		done.Failed = verdict.New(verdict.Argument, err.Error())
 		return done, nil
 	}
-	price := entitlements.Price(&c.Params.Entitlements, ins.Opcode)
-	if price.Cycles > b.Cycles {
-		done.Failed, b.Cycles = governance.ErrCycles, 0
+	if !payCarried(b, &done, entitlements.Price(&c.Params.Entitlements, ins.Opcode)) {
 		return done, nil
 	}
-	b.Cycles -= price.Cycles
-	done.Cells = price.Cells
 	event, err := entitlements.Carry(c, ownerOf, e.Registry)
 	if _, refused := verdict.Of(err); refused {
 		done.Failed = err
 		return done, nil
 	}
+	if err != nil {
+		return done, err
+	}
+	again, err := entitlements.OverwritePrice(c)
+	again.Cells -= again.Cells / 2 // what the system lane has room for: ADR 209
+	if err != nil || !payCarried(b, &done, again) {
+		return done, err
+	}
 	done.Events = []chain.Event{event}
-	return done, err
+	return done, nil
+}
+
+// payCarried puts a price on the instruction of governance; false if its cycles do not
+// cover it.
+func payCarried(b *governance.Book, done *governance.Done, price chain.Usage) bool {
+	if price.Cycles > b.Cycles {
+		done.Failed, b.Cycles = governance.ErrCycles, 0
+		return false
+	}
+	b.Cycles -= price.Cycles
+	done.Cells += price.Cells
+	return true
 }

@@ -260,6 +260,11 @@ func (s *serving) Growth() (fees.Growth, error) {
 	return s.run.block.Growth(s.run.state, s.began, chain.Hash{})
 }
 
+// Overwritten implements [service.Run].
+func (s *serving) Overwritten(of chain.Address) (uint64, error) {
+	return s.run.state.Overwritten(s.began, of)
+}
+
 // Handled implements [service.Run].
 func (s *serving) Handled(bytes uint64) { s.handled += bytes }
 

@@ -91,6 +91,13 @@ func Instructions(owners Owners) service.Table {
 				if err != nil {
 					return nil, err
 				}
+				again, err := OverwritePrice(c)
+				if err == nil {
+					err = c.Run.Take(again)
+				}
+				if err != nil {
+					return nil, err
+				}
 				if err := c.Run.TakeCells(c.Params.API.OfEvent(len(e.Name), len(e.Data))); err != nil {
 					return nil, err
 				}

@@ -61,6 +61,10 @@ type Run interface {
 	Cycles() chain.Cycles
 	// Growth is what an instruction has added to the state, for one that charges it itself.
 	Growth() (fees.Growth, error)
+	// Overwritten are the bytes of rows of an address that were there before an instruction
+	// and that it has written again, as long as they were at most, and of the keys of those
+	// that it has taken out. For the instruction to charge: growth does not weigh them.
+	Overwritten(of chain.Address) (uint64, error)
 	// Handled charges data that an operation has hashed, read or moved, however it ends.
 	Handled(bytes uint64)
 	// Whole does an operation, or undoes it where it fails. What it was charged stays
