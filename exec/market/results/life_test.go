@@ -33,7 +33,6 @@ type deed struct {
 	gathered            bool
 	encoded             []byte
 	withheld, wasSilent bool
-	result              func() []byte
 	cost                *big.Int
 }
 
