@@ -135,7 +135,7 @@ func TestJobIsSubmittedAndTakenBack(t *testing.T) { // CIP-2 §3; resolutions 5.
 	if j.Phase != jobs.Ended || j.Outcome != jobs.Cancelled || j.Held != 0 || c.row(fresh) != nil || c.row(live) != nil {
 		t.Errorf("cancelled: %+v", j)
 	}
-	if due := c.row(jobs.AtKey(jobs.TableDue, c.height+86_400, id)); !bytes.Equal(due, []byte{byte(jobs.AtPrune)}) {
+	if due := c.row(jobs.AtKey(jobs.TableDue, c.height+86_400, id)); !bytes.Equal(due, []byte{byte(jobs.AtPrune), 0}) {
 		t.Errorf("its rows go: %x", due)
 	}
 	c.dispatcherBooks(id)

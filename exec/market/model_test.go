@@ -488,10 +488,8 @@ func (m *model) verify(rng *rand.Rand, d *jobs.Dispatch) {
 		m.w.t.Fatal(err)
 	}
 	row.Phase, row.Outcome, row.VerdictAt, row.WindowEnd = jobs.Closing, jobs.OK, d.Book.Height, d.Book.Height+5
-	d.Book.Put(j.id, row)
 	d.Book.NoMoreDraws(j.id, row)
-	d.Book.Unschedule(j.id, j.due)
-	d.Book.Schedule(j.id, row.WindowEnd, jobs.AtWindowEnd)
+	d.Book.Schedule(j.id, row, row.WindowEnd, jobs.AtWindowEnd)
 	j.phase, j.outcome, j.live, j.due, j.event = jobs.Closing, jobs.OK, false, row.WindowEnd, jobs.AtWindowEnd
 }
 
@@ -641,7 +639,7 @@ func (m *model) compare(seed uint64) {
 		}
 		risk += got.AtRisk()
 	}
-	live := false
+	live, due, waits := false, 0, 0
 	for _, j := range m.jobs {
 		if j.over {
 			if row, err := jobs.Read(w.maps, j.id); row != nil || err != nil {
@@ -650,8 +648,20 @@ func (m *model) compare(seed uint64) {
 			continue
 		}
 		live = live || j.live
+		if j.due > 0 {
+			due++
+		}
+		if j.waits > 0 {
+			waits++
+		}
 		held += j.held
 		frozen += m.compareJob(j, fail)
+	}
+	if got := w.rows(chain.AddrJobDispatcher, jobs.TableDue); got != due {
+		fail("rows due", got, due)
+	}
+	if got := w.rows(chain.AddrJobDispatcher, jobs.TableRetry); got != waits {
+		fail("rows that wait", got, waits)
 	}
 	if got := w.maps.Balance(chain.AddrRunnerRegistry); got != risk+frozen {
 		fail("registry", got, risk+frozen)
@@ -670,7 +680,7 @@ func (m *model) compare(seed uint64) {
 func (m *model) compareJob(j *mJob, fail func(string, any, any)) (frozen chain.Wei) {
 	w := m.w
 	got := w.job(j.id)
-	if got.Phase != j.phase || got.Outcome != j.outcome && j.phase >= jobs.Closing || int(got.Attempt) != j.attempt || got.Held != j.held ||
+	if got.Phase != j.phase || got.Outcome != j.outcome && j.phase >= jobs.Closing || int(got.Attempt) != j.attempt || got.Held != j.held || got.DueAt != j.due ||
 		got.Phase == jobs.Assigned && (got.Deadline != j.deadline || got.CommitBy != j.commitBy) {
 		fail("job", *got, *j)
 	}

@@ -130,7 +130,7 @@ func (w *world) retry(id chain.Hash, f *foreignDraw) {
 		d.Book.PutSeat(id, 0, uint8(n), &jobs.Seat{Runner: chain.Address(a), Silent: true})
 	}
 	o.SetStorage(chain.AddrJobDispatcher, jobs.AtKey(jobs.TableFresh, j.SubmittedAt, id), nil)
-	o.SetStorage(chain.AddrJobDispatcher, jobs.AtKey(jobs.TableRetry, w.height, id), []byte{})
+	o.SetStorage(chain.AddrJobDispatcher, jobs.AtKey(jobs.TableRetry, w.height, id), []byte{j.Attempt})
 	w.maps.Write(o.Delta())
 	w.block(chain.Hash{}, nil)
 }

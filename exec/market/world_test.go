@@ -107,7 +107,7 @@ func (r *referee) AtDeadline(id chain.Hash) (bool, error) {
 		return false, err
 	}
 	if j.Phase == jobs.Closing {
-		r.d.Book.Schedule(id, j.WindowEnd, jobs.AtWindowEnd)
+		r.d.Book.Schedule(id, j, j.WindowEnd, jobs.AtWindowEnd)
 		return false, nil
 	}
 	seats, err := jobs.ReadSeats(r.d.Book.State, id, j.Attempt)

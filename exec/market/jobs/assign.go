@@ -18,9 +18,9 @@ import (
 func (d *Dispatch) Assign(submitted chain.Height) error {
 	return d.Book.at(TableFresh, submitted, func(id chain.Hash) error {
 		d.Book.set(AtKey(TableFresh, submitted, id), nil)
-		j, err := d.Book.job(id)
-		if err != nil {
-			return err
+		j, err := Read(d.Book.State, id)
+		if err != nil || j == nil || j.Phase != Fresh {
+			return err // gone, or past its first draw
 		}
 		j.Seed = chain.SelectionSeedV2(d.Seed, id, submitted)
 		return d.committee(id, j)
@@ -79,11 +79,10 @@ func (d *Dispatch) seat(id chain.Hash, j *Job, s *selection.Snapshot, steps []se
 		j.Deadline = j.SubmittedAt + chain.Height(j.TimeoutBlocks)
 	}
 	j.CommitBy, j.GatherUntil = windows(&d.Book.Params.Job, j)
-	d.Book.Put(id, j)
 	if j.Runners > 1 {
-		d.Book.Schedule(id, j.CommitBy, AtCommitDeadline)
+		d.Book.Schedule(id, j, j.CommitBy, AtCommitDeadline)
 	} else {
-		d.Book.Schedule(id, j.Deadline, AtDeadline)
+		d.Book.Schedule(id, j, j.Deadline, AtDeadline)
 	}
 	d.announce(chain.AddrJobDispatcher, EventAssigned, 4, func(b []byte) []byte {
 		b = cbor.AppendUint(cbor.AppendBytes(b, id[:]), uint64(j.Attempt))

@@ -105,15 +105,40 @@ const (
 	AtPrune                           // the rows of the job go
 )
 
-// Schedule puts a job's next event behind a height. A job has one at a time: who schedules
-// takes away what stood there before ([Book.Unschedule]).
-func (b *Book) Schedule(id chain.Hash, behind chain.Height, e Event) {
-	b.set(AtKey(TableDue, behind, id), []byte{byte(e)})
+// Schedule puts the next event of a job's present attempt behind a height, in place of what
+// stood there before: a job has one at a time, wherever a pass with a backlog has got to. It
+// writes the row of the job.
+func (b *Book) Schedule(id chain.Hash, j *Job, behind chain.Height, e Event) {
+	b.Unschedule(id, j)
+	j.DueAt = behind
+	b.set(AtKey(TableDue, behind, id), []byte{byte(e), j.Attempt})
+	b.Put(id, j)
 }
 
-// Unschedule takes away what falls due for a job behind a height.
-func (b *Book) Unschedule(id chain.Hash, behind chain.Height) {
+// Unschedule takes away what falls due for a job, if anything does, and writes the row of
+// the job.
+func (b *Book) Unschedule(id chain.Hash, j *Job) {
+	if j.DueAt == 0 {
+		return
+	}
+	b.set(AtKey(TableDue, j.DueAt, id), nil)
+	j.DueAt = 0
+	b.Put(id, j)
+}
+
+// takeDue takes the event of a row under due/ out of its table, and returns the job that it
+// is for; nil where the row is not the one that the job has now, in this attempt.
+func (b *Book) takeDue(id chain.Hash, behind chain.Height, row []byte) (*Job, Event, error) {
+	if len(row) != 2 {
+		return nil, 0, ErrRecord
+	}
 	b.set(AtKey(TableDue, behind, id), nil)
+	j, err := Read(b.State, id)
+	if err != nil || j == nil || j.DueAt != behind || j.Attempt != row[1] {
+		return nil, 0, err
+	}
+	b.Unschedule(id, j)
+	return j, Event(row[0]), nil
 }
 
 func (b *Book) set(k state.StorageKey, row []byte) {

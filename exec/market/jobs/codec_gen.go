@@ -244,7 +244,7 @@ func (x *Seat) readFrom(r *cbor.Reader) error {
 }
 
 func (x *Job) appendTo(dst []byte) []byte {
-	dst = cbor.AppendArray(dst, 28)
+	dst = cbor.AppendArray(dst, 29)
 	dst = cbor.AppendBytes(dst, x.Submitter[:])
 	dst = cbor.AppendUint(dst, uint64(x.SubmittedAt))
 	dst = cbor.AppendUint(dst, uint64(x.Kind))
@@ -273,11 +273,12 @@ func (x *Job) appendTo(dst []byte) []byte {
 	dst = cbor.AppendUint(dst, uint64(x.GatherUntil))
 	dst = cbor.AppendBytes(dst, x.LateKey[:])
 	dst = cbor.AppendUint(dst, uint64(x.SubmittedMillis))
+	dst = cbor.AppendUint(dst, uint64(x.DueAt))
 	return dst
 }
 
 func (x *Job) readFrom(r *cbor.Reader) error {
-	if err := r.ArrayOf(28); err != nil {
+	if err := r.ArrayOf(29); err != nil {
 		return &chain.FieldError{Object: "Job", Err: err}
 	}
 	if err := r.BytesInto(x.Submitter[:]); err != nil {
@@ -405,6 +406,11 @@ func (x *Job) readFrom(r *cbor.Reader) error {
 		return &chain.FieldError{Object: "Job", Field: "submitted_ms", Err: err}
 	} else {
 		x.SubmittedMillis = uint64(v)
+	}
+	if v, err := r.Uint(); err != nil {
+		return &chain.FieldError{Object: "Job", Field: "due_at", Err: err}
+	} else {
+		x.DueAt = chain.Height(v)
 	}
 	return nil
 }

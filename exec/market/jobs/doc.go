@@ -25,8 +25,9 @@
 //
 //   - The balance of the dispatcher is what is held for all jobs; a job that has ended holds
 //     nothing.
-//   - A job has at most one row under due/, and one under fresh/ or retry/ only while it
-//     waits for a draw.
+//   - A job has at most one row under due/, at the height DueAt of its own row, and one under
+//     fresh/ or retry/ only while it waits for a draw. Those under due/ and retry/ name the
+//     attempt that they are for; a pass drops a row of another attempt or of no job.
 //   - A runner's row under of/ stands exactly while it has something to do for a seat, and
 //     its record counts them.
 //   - Every pass is bounded in a block and in the order of heights and ids; what it leaves is

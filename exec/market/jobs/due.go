@@ -12,7 +12,7 @@ import (
 // PruneRows is how many rows that go count as one more event that is come to.
 const PruneRows = 8
 
-// Due comes to what has fallen due, in the order of heights and ids, and to no more than
+// Due comes to what has takeDue due, in the order of heights and ids, and to no more than
 // job.due_per_block of it: the rest is first in the next block. Nothing is passed over, and
 // no right depends on when a block gets there: those go by the heights in the jobs. The
 // error is a fault.
@@ -25,14 +25,20 @@ func (d *Dispatch) Due() error {
 			return err
 		}
 		behind, id, ok := SplitAt(TableDue, rows[0].Key)
-		if !ok || len(rows[0].Value) != 1 {
+		if !ok {
 			return ErrRecord
 		}
 		if behind >= d.Book.Height {
 			return nil
 		}
-		d.Book.Unschedule(id, behind)
-		more, err := d.happen(id, Event(rows[0].Value[0]))
+		j, e, err := d.Book.takeDue(id, behind, rows[0].Value)
+		if err != nil {
+			return err
+		}
+		if j == nil { // left by an attempt that is over
+			continue
+		}
+		more, err := d.happen(id, j, e)
 		if err != nil {
 			return err
 		}
@@ -42,16 +48,16 @@ func (d *Dispatch) Due() error {
 }
 
 // happen does what falls due for a job, and returns how many events more that counts as.
-func (d *Dispatch) happen(id chain.Hash, e Event) (more uint64, err error) {
+func (d *Dispatch) happen(id chain.Hash, j *Job, e Event) (more uint64, err error) {
 	switch e {
 	case AtCommitDeadline:
-		return 0, d.commitDeadline(id)
+		return 0, d.commitDeadline(id, j)
 	case AtDeadline:
 		return 0, d.deadline(id)
 	case AtWindowEnd:
 		return 0, d.Results.Settle(id)
 	case AtPrune:
-		rows, err := d.drop(id)
+		rows, err := d.drop(id, j)
 		return rows / PruneRows, err
 	}
 	return 0, ErrRecord
@@ -60,10 +66,9 @@ func (d *Dispatch) happen(id chain.Hash, e Event) (more uint64, err error) {
 // commitDeadline comes to an attempt of several runners when no more commitments can come:
 // who made none is silent. With fewer than the threshold no result can follow, so the
 // attempt is over (resolution 12.25). A job that has its verdict by then is left alone.
-func (d *Dispatch) commitDeadline(id chain.Hash) error {
-	j, err := d.Book.job(id)
-	if err != nil || j.Phase != Assigned {
-		return err
+func (d *Dispatch) commitDeadline(id chain.Hash, j *Job) error {
+	if j.Phase != Assigned {
+		return nil
 	}
 	committed := 0
 	if err := d.Book.eachSeat(id, j.Attempt, func(n uint8, s *Seat) error {
@@ -78,7 +83,7 @@ func (d *Dispatch) commitDeadline(id chain.Hash) error {
 	if committed < int(j.Threshold) && d.Book.Params.Job.EarlyRetry {
 		return d.lapse(id, j)
 	}
-	d.Book.Schedule(id, j.Deadline, AtDeadline)
+	d.Book.Schedule(id, j, j.Deadline, AtDeadline)
 	return nil
 }
 

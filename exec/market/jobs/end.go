@@ -6,8 +6,8 @@ import (
 )
 
 // End closes a job for which no runner is to be paid: what it holds goes back to its
-// submitter, it is drawn for no more, and its rows go after job.keep_blocks. Whoever has
-// scheduled something else for it takes that away before. The error is a fault.
+// submitter, it is drawn for no more, and its rows go after job.keep_blocks, which is
+// all that falls due for it now. The error is a fault.
 func (b *Book) End(id chain.Hash, j *Job, o Outcome) error {
 	if err := funds.Move(b.State, chain.AddrJobDispatcher, j.Submitter, j.Held, b.Height); err != nil {
 		return err
@@ -18,7 +18,6 @@ func (b *Book) End(id chain.Hash, j *Job, o Outcome) error {
 	}
 	b.set(AtKey(TableFresh, j.SubmittedAt, id), nil)
 	b.set(AtKey(TableLive, j.SubmittedAt, id), nil)
-	b.Schedule(id, b.Height+chain.Height(b.Params.Job.KeepBlocks), AtPrune)
-	b.Put(id, j)
+	b.Schedule(id, j, b.Height+chain.Height(b.Params.Job.KeepBlocks), AtPrune)
 	return nil
 }

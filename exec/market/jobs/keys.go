@@ -12,9 +12,9 @@ import (
 const (
 	TableFresh   = "fresh/"   // submitted_at_be8 job: to be drawn for in the next block
 	TableLive    = "live/"    // submitted_at_be8 job: may still be drawn for
-	TableDue     = "due/"     // height_be8 job: the height of its next event
+	TableDue     = "due/"     // height_be8 job: the height of its next event; in it the event and its attempt
 	TableReady   = "ready/"   // height_be8 job: waits to be judged
-	TableRetry   = "retry/"   // height_be8 job: waits for another committee since
+	TableRetry   = "retry/"   // height_be8 job: waits for another committee since; in it the attempt
 	TableTouched = "touched/" // job: has a new result in this block
 	TableOpen    = "of/"      // runner job: open seats of a runner
 )

@@ -3,11 +3,7 @@ package jobs
 import "github.com/cowboy-foundation/cowboy/chain"
 
 // drop takes away the rows of a job that has ended, and returns how many.
-func (d *Dispatch) drop(id chain.Hash) (rows uint64, err error) {
-	j, err := d.Book.job(id)
-	if err != nil {
-		return 0, err
-	}
+func (d *Dispatch) drop(id chain.Hash, j *Job) (rows uint64, err error) {
 	if j.Phase != Ended {
 		return 0, ErrRecord
 	}

@@ -71,6 +71,7 @@ type Job struct {
 	GatherUntil      chain.Height // of this attempt: the last height at which the aggregator alone reveals; 0 where one runner works
 	LateKey          chain.Hash   // what a result behind the verdict must match (package judge)
 	SubmittedMillis  uint64       // timestamp of the block at SubmittedAt
+	DueAt            chain.Height // the height of the job's row under due/; 0: it has none
 }
 
 // Rates are what a runner charged when it was assigned, in wei for each unit (resolution
@@ -145,7 +146,7 @@ type Reveal struct {
 }
 
 // Encode returns the row.
-func (j *Job) Encode() []byte { return j.appendTo(make([]byte, 0, 360)) }
+func (j *Job) Encode() []byte { return j.appendTo(make([]byte, 0, 368)) }
 
 // Encode returns the row.
 func (s *Seat) Encode() []byte { return s.appendTo(make([]byte, 0, 272)) }

@@ -21,8 +21,9 @@ func (d *Dispatch) lapse(id chain.Hash, j *Job) error {
 	}
 	j.Attempt++
 	j.AssignedAt, j.Deadline, j.CommitBy, j.GatherUntil = 0, 0, 0, 0
+	d.Book.Unschedule(id, j)
 	d.Book.Put(id, j)
-	d.Book.set(AtKey(TableRetry, d.Book.Height, id), []byte{})
+	d.Book.set(AtKey(TableRetry, d.Book.Height, id), []byte{j.Attempt})
 	d.announce(chain.AddrJobDispatcher, EventRetried, 2, func(b []byte) []byte {
 		return cbor.AppendUint(cbor.AppendBytes(b, id[:]), uint64(j.Attempt))
 	})
@@ -39,19 +40,28 @@ func (d *Dispatch) Retry() error {
 	// Bounded: by job.retries_per_block.
 	for i := range rows {
 		_, id, ok := SplitAt(TableRetry, rows[i].Key)
-		if !ok {
+		if !ok || len(rows[i].Value) != 1 {
 			return ErrRecord
 		}
 		d.Book.set(rows[i].Key, nil)
-		j, err := d.Book.job(id)
+		j, err := Read(d.Book.State, id)
 		if err != nil {
 			return err
+		}
+		if j == nil || !j.waits(rows[i].Value[0]) {
+			continue
 		}
 		if err := d.committee(id, j); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// waits reports whether a job has no committee yet in a later attempt, which is its present
+// one: who has ended or is drawn for already is left alone.
+func (j *Job) waits(attempt uint8) bool {
+	return j.Phase == Assigned && j.Attempt == attempt && j.AssignedAt == 0
 }
 
 // conclude ends a job without a result. Where it fails for silence, who was silent in it
@@ -122,8 +132,7 @@ func (d *Dispatch) await(id chain.Hash, j *Job, o Outcome) error {
 		window = d.Book.Params.Job.ChallengeWindowBlocks
 	}
 	j.Phase, j.Outcome, j.VerdictAt, j.WindowEnd = Closing, o, d.Book.Height, d.Book.Height+chain.Height(window)
-	d.Book.Put(id, j)
-	d.Book.Schedule(id, j.WindowEnd, AtWindowEnd)
+	d.Book.Schedule(id, j, j.WindowEnd, AtWindowEnd)
 	return nil
 }
 

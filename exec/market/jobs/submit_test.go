@@ -1,6 +1,7 @@
 package jobs_test
 
 import (
+	"bytes"
 	"errors"
 	"math/rand/v2"
 	"strings"
@@ -132,10 +133,10 @@ func TestEndLeavesWhatPruningNeeds(t *testing.T) {
 			t.Errorf("%q is there: %x, %v", k, row, err)
 		}
 	}
-	if row, err := w.over.Storage(chain.AddrJobDispatcher, jobs.AtKey(jobs.TableDue, 9+86_400, id)); err != nil || len(row) != 1 {
+	if row, err := w.over.Storage(chain.AddrJobDispatcher, jobs.AtKey(jobs.TableDue, 9+86_400, id)); err != nil || !bytes.Equal(row, []byte{byte(jobs.AtPrune), 0}) {
 		t.Errorf("due: %x, %v", row, err)
 	}
-	if j, err := jobs.Read(w.over, id); err != nil || j.Phase != jobs.Ended || j.Outcome != jobs.NoCandidates || j.VerdictAt != 9 || j.Held != 0 {
+	if j, err := jobs.Read(w.over, id); err != nil || j.Phase != jobs.Ended || j.Outcome != jobs.NoCandidates || j.VerdictAt != 9 || j.DueAt != 9+86_400 || j.Held != 0 {
 		t.Errorf("%+v, %v", j, err)
 	}
 }

@@ -149,14 +149,12 @@ func (b *Book) close(d *docket, c *judge.Question, data []byte) error {
 // may come, then the end of its window.
 func (b *Book) awaitEnd(d *docket) {
 	j, h := d.job, b.Jobs.Height
-	b.Jobs.Unschedule(d.id, j.CommitBy)
 	if !d.allIn(h) {
-		b.Jobs.Schedule(d.id, max(j.Deadline, h), jobs.AtDeadline)
+		b.Jobs.Schedule(d.id, j, max(j.Deadline, h), jobs.AtDeadline)
 		return
 	}
-	b.Jobs.Unschedule(d.id, j.Deadline)
 	b.dropBodies(d)
-	b.Jobs.Schedule(d.id, max(j.WindowEnd, h), jobs.AtWindowEnd)
+	b.Jobs.Schedule(d.id, j, max(j.WindowEnd, h), jobs.AtWindowEnd)
 }
 
 // remember notes which runner succeeded last for a submitter in a kind of job (CIP-11

@@ -167,7 +167,9 @@ func (b *Book) judgeAttempt(d *docket, q *quota) (done bool, err error) {
 	}
 	d.void()
 	b.put(d)
-	b.Jobs.Schedule(d.id, h, jobs.AtDeadline)
+	if d.job.DueAt == 0 { // else what a backlog has kept from its turn leads there
+		b.Jobs.Schedule(d.id, d.job, h, jobs.AtDeadline)
+	}
 	return true, nil
 }
 

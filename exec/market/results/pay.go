@@ -52,7 +52,7 @@ func (b *Book) settle(d *docket) error {
 	}
 	j.Held, j.Phase = 0, jobs.Ended
 	b.put(d)
-	b.Jobs.Schedule(d.id, b.Jobs.Height+chain.Height(b.Jobs.Params.Job.KeepBlocks), jobs.AtPrune)
+	b.Jobs.Schedule(d.id, d.job, b.Jobs.Height+chain.Height(b.Jobs.Params.Job.KeepBlocks), jobs.AtPrune)
 	b.tell(EventSettled, d.id, uint64(j.Outcome), uint64(held-paid.Refund), uint64(burned))
 	return nil
 }

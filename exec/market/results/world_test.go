@@ -263,9 +263,9 @@ func (w *world) seat(id chain.Hash, j *jobs.Job, seats []*jobs.Seat) {
 	j.CommitBy, j.GatherUntil = j.Deadline, 0
 	if j.Runners > 1 {
 		j.CommitBy, j.GatherUntil = j.AssignedAt+span*6/10, j.Deadline-span*2/10
-		b.Schedule(id, j.CommitBy, jobs.AtCommitDeadline)
+		b.Schedule(id, j, j.CommitBy, jobs.AtCommitDeadline)
 	} else {
-		b.Schedule(id, j.Deadline, jobs.AtDeadline)
+		b.Schedule(id, j, j.Deadline, jobs.AtDeadline)
 	}
 	b.Put(id, j)
 	for n, s := range seats {
@@ -322,7 +322,7 @@ func (w *world) begin() {
 		if !ok || behind >= w.height {
 			return
 		}
-		w.jobs().Unschedule(id, behind)
+		w.jobs().Unschedule(id, w.job(id))
 		w.happen(id, jobs.Event(rows[0].Value[0]))
 	}
 }
@@ -372,7 +372,7 @@ func (w *world) commitDeadline(id chain.Hash, j *jobs.Job) {
 		w.lapse(id, j)
 		return
 	}
-	w.jobs().Schedule(id, j.Deadline, jobs.AtDeadline)
+	w.jobs().Schedule(id, j, j.Deadline, jobs.AtDeadline)
 }
 
 func (w *world) leave(id chain.Hash, s *jobs.Seat) {
@@ -420,7 +420,7 @@ func (w *world) conclude(id chain.Hash, j *jobs.Job) {
 	j.Outcome, j.VerdictAt = jobs.Timeout, w.height
 	if frozen > 0 {
 		j.Phase, j.WindowEnd = jobs.Closing, w.height+20
-		w.jobs().Schedule(id, j.WindowEnd, jobs.AtWindowEnd)
+		w.jobs().Schedule(id, j, j.WindowEnd, jobs.AtWindowEnd)
 	} else {
 		w.must(funds.Move(w.o, chain.AddrJobDispatcher, j.Submitter, j.Held, w.height))
 		j.Phase, j.Held = jobs.Ended, 0
