@@ -388,6 +388,7 @@ func (p *Params) checkJob() error {
 		bound{"job.default_threshold", j.DefaultThreshold, 1, j.DefaultRunners},
 		bound{"job.default_timeout_blocks", j.DefaultTimeoutBlocks, 1, PeriodBlocksMax},
 		bound{"job.min_committee_timeout_blocks", j.MinCommitteeTimeoutBlocks, 1, j.DefaultTimeoutBlocks},
+		bound{"job.min_window_blocks", j.MinWindowBlocks, 1, j.DefaultTimeoutBlocks - 1},
 		bound{"job.commit_deadline_basis_points", j.CommitDeadlineBasisPoints, 1, BasisPoints - 1},
 		bound{"job.aggregator_window_basis_points", j.AggregatorWindowBasisPoints, 0, BasisPoints - j.CommitDeadlineBasisPoints},
 		bound{"job.aggregator_bonus_basis_points", j.AggregatorBonusBasisPoints, 0, BasisPoints - min(BasisPoints, j.TreasuryBasisPoints)},

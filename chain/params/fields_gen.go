@@ -760,6 +760,7 @@ func (x *Job) Fields() []document.Field {
 		{Name: "default_threshold", Value: &x.DefaultThreshold},
 		{Name: "default_timeout_blocks", Value: &x.DefaultTimeoutBlocks},
 		{Name: "min_committee_timeout_blocks", Value: &x.MinCommitteeTimeoutBlocks},
+		{Name: "min_window_blocks", Value: &x.MinWindowBlocks},
 		{Name: "commit_deadline_basis_points", Value: &x.CommitDeadlineBasisPoints},
 		{Name: "aggregator_window_basis_points", Value: &x.AggregatorWindowBasisPoints},
 		{Name: "aggregator_bonus_basis_points", Value: &x.AggregatorBonusBasisPoints},
@@ -803,6 +804,8 @@ func (x *Job) Member(name string) any {
 		return &x.DefaultTimeoutBlocks
 	case "min_committee_timeout_blocks":
 		return &x.MinCommitteeTimeoutBlocks
+	case "min_window_blocks":
+		return &x.MinWindowBlocks
 	case "commit_deadline_basis_points":
 		return &x.CommitDeadlineBasisPoints
 	case "aggregator_window_basis_points":

@@ -76,6 +76,7 @@ type Job struct {
 	DefaultThreshold            uint64    `json:"default_threshold"`
 	DefaultTimeoutBlocks        uint64    `json:"default_timeout_blocks"`
 	MinCommitteeTimeoutBlocks   uint64    `json:"min_committee_timeout_blocks"` // for jobs of several runners
+	MinWindowBlocks             uint64    `json:"min_window_blocks"`            // least that a draw leaves its runners (resolution 12.27)
 	CommitDeadlineBasisPoints   uint64    `json:"commit_deadline_basis_points"`
 	AggregatorWindowBasisPoints uint64    `json:"aggregator_window_basis_points"`
 	AggregatorBonusBasisPoints  uint64    `json:"aggregator_bonus_basis_points"` // out of the runners' share
@@ -137,6 +138,7 @@ func defaultJobParams() Job {
 		DefaultThreshold:            3,
 		DefaultTimeoutBlocks:        100,
 		MinCommitteeTimeoutBlocks:   20,
+		MinWindowBlocks:             10,
 		CommitDeadlineBasisPoints:   6_000,
 		AggregatorWindowBasisPoints: 2_000,
 		AggregatorBonusBasisPoints:  150,

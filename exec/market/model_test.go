@@ -167,10 +167,15 @@ func (m *model) draw(j *mJob, h chain.Height) {
 	if j.attempt > 0 {
 		seed = keccak.Sum256(binary.LittleEndian.AppendUint32(append(j.seed[:], "retry:"...), uint32(j.attempt)))
 	}
+	j.deadline = h + chain.Height(j.order.timeout)
+	if j.attempt == 0 {
+		j.deadline = j.submitted + chain.Height(j.order.timeout)
+	}
+	short := uint64(j.deadline-h) < m.w.p.Job.MinWindowBlocks
 	var seats []*mSeat
 	for _, step := range selection.Take(list).DrawV2(&selection.Round{First: seed, Runners: int(j.order.runners)}, true) {
 		r := m.find(list[step.Candidate].Runner)
-		s := &mSeat{of: r, excess: r.active >= m.room(r), open: true}
+		s := &mSeat{of: r, excess: r.active >= m.room(r) || short, open: true}
 		if j.order.bonded {
 			s.bonded = min(2*j.order.price, r.stake-min(r.bonded, r.stake))
 			r.bonded += s.bonded
@@ -180,10 +185,6 @@ func (m *model) draw(j *mJob, h chain.Height) {
 	}
 	j.seats = append(j.seats, seats)
 	j.fresh, j.assigned, j.phase = false, true, jobs.Assigned
-	j.deadline = h + chain.Height(j.order.timeout)
-	if j.attempt == 0 {
-		j.deadline = j.submitted + chain.Height(j.order.timeout)
-	}
 	j.commitBy, j.due, j.event = j.deadline, j.deadline, jobs.AtDeadline
 	if j.order.runners > 1 {
 		j.commitBy = h + chain.Height(uint64(j.deadline-h)*6/10)
@@ -521,7 +522,7 @@ func playMarket(t *testing.T, seed uint64, seen map[jobs.Outcome]int) {
 	r.MinReputation = 40
 	r.ReputationHalfLifeBlocks, r.SlashThreshold = 5+rng.Uint64N(40), 1+rng.Uint64N(3)
 	j.DuePerBlock, j.RetriesPerBlock, j.KeepBlocks = 1+rng.Uint64N(9), 1+rng.Uint64N(3), rng.Uint64N(30)
-	j.ChallengeWindowBlocks = 7
+	j.ChallengeWindowBlocks, j.MinWindowBlocks = 7, rng.Uint64N(10)
 	j.EarlyRetry, j.FailUnfillable = rng.IntN(4) > 0, rng.IntN(4) > 0
 	m := &model{w: w}
 	for n := byte(1); n <= 3; n++ {

@@ -143,3 +143,38 @@ func TestBacklogKeepsItsOrder(t *testing.T) {
 		t.Errorf("in the order %v", drawn)
 	}
 }
+
+// TestShortWindowCostsNothing: where a vote makes the window of an attempt too short, nobody
+// is penalised in it, for silence or for what is withheld. A block more, and both are.
+func TestShortWindowCostsNothing(t *testing.T) { // resolution 12.27
+	for _, least := range []uint64{19, 20} {
+		w := newWorld(t)
+		w.p.Job.MaxRetries = 1
+		me, alone, two := chain.Address{9, 9}, chain.Hash{1}, chain.Hash{2}
+		w.judged(func(d *jobs.Dispatch) {
+			for n := range byte(3) {
+				enlist(t, d, chain.Address{n, 1}, w.p.Runner.StakeFloor, chain.RateCard{}, 4)
+			}
+			submit(t, d, alone, order{by: me, runners: 1, agree: 1, timeout: 20})
+			submit(t, d, two, order{by: me, runners: 2, agree: 2, timeout: 20})
+		})
+		w.p.Job.MinWindowBlocks = least
+		w.judged(func(d *jobs.Dispatch) {
+			promise(t, d, two, 0, 0)
+			promise(t, d, two, 0, 1)
+		})
+		for w.height <= w.job(alone).Deadline {
+			w.judged(nil)
+		}
+		penalised := least == 19
+		s := w.seats(alone, 0)[0]
+		if r := w.runner(s.Runner); !s.Silent || r.Silences > 0 != penalised || (selection.Rounded(r.Standing.ReputationX1e9) < 50) != penalised {
+			t.Errorf("at least %d blocks, silence: %+v, %+v", least, *s, *r)
+		}
+		for _, s := range w.seats(two, 0) {
+			if s.Frozen > 0 != penalised || s.Mark != jobs.Void {
+				t.Errorf("at least %d blocks, withheld: %+v", least, *s)
+			}
+		}
+	}
+}

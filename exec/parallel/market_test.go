@@ -76,6 +76,7 @@ func TestMarketSameAsSequential(t *testing.T) {
 	for seed := range uint64(3) {
 		rng := rand.New(rand.NewPCG(seed, 19))
 		p := params.Default()
+		p.Job.MinWindowBlocks = 1 // short windows, for many attempts
 		p.Runner.StakeFloor, p.Runner.ProbationSuccesses, p.Runner.SlashThreshold = 10*chain.WeiPerCBY, 1, 1+seed
 		p.Job.DuePerBlock, p.Job.RetriesPerBlock, p.Job.KeepBlocks = 4, 2, 3
 		m, list := newState(), ways(t, pool[1:], seed)

@@ -66,17 +66,17 @@ func (d *Dispatch) seat(id chain.Hash, j *Job, s *selection.Snapshot, steps []se
 	if err != nil {
 		return err
 	}
+	j.Phase, j.AssignedAt = Assigned, d.Book.Height
+	j.Deadline = d.Book.Height + chain.Height(j.TimeoutBlocks)
+	if j.Attempt == 0 {
+		j.Deadline = j.SubmittedAt + chain.Height(j.TimeoutBlocks)
+	}
 	// Bounded: by the seats of a job, which its submitter has paid for.
 	for n := range steps {
 		c := &s.Candidates()[steps[n].Candidate]
 		if err := d.take(id, j, uint8(n), c, spec, terms); err != nil {
 			return err
 		}
-	}
-	j.Phase, j.AssignedAt = Assigned, d.Book.Height
-	j.Deadline = d.Book.Height + chain.Height(j.TimeoutBlocks)
-	if j.Attempt == 0 {
-		j.Deadline = j.SubmittedAt + chain.Height(j.TimeoutBlocks)
 	}
 	j.CommitBy, j.GatherUntil = windows(&d.Book.Params.Job, j)
 	if j.Runners > 1 {
@@ -89,6 +89,12 @@ func (d *Dispatch) seat(id chain.Hash, j *Job, s *selection.Snapshot, steps []se
 		return cbor.AppendUint(cbor.AppendUint(b, uint64(j.Deadline)), uint64(len(steps)))
 	})
 	return nil
+}
+
+// Short reports whether an attempt gives its runners less than job.min_window_blocks, as for
+// a job that was taken in before a vote on that: nobody is penalised then (resolution 12.27).
+func (j *Job) Short(p *params.Job) bool {
+	return j.Deadline < j.AssignedAt+chain.Height(p.MinWindowBlocks)
 }
 
 // windows returns the last heights for commitments and for the aggregator alone (resolutions
@@ -121,7 +127,8 @@ func (d *Dispatch) take(id chain.Hash, j *Job, n uint8, c *chain.Candidate, spec
 	}
 	rates := RatesOf(&offer.Card)
 	d.Book.PutSeat(id, j.Attempt, n, &Seat{
-		Runner: c.Runner, Rates: rates, ExpectedPrice: expectedPrice(j.Kind, spec, &rates), Excess: excess, ReputationX1e9: c.ReputationX1e9,
+		Runner: c.Runner, Rates: rates, ExpectedPrice: expectedPrice(j.Kind, spec, &rates),
+		Excess: excess || j.Short(&d.Book.Params.Job), ReputationX1e9: c.ReputationX1e9,
 		Bonded: bonded,
 	})
 	d.Book.set(WhoKey(id, c.Runner), []byte{j.Attempt, n})

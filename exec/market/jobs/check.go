@@ -87,8 +87,8 @@ func (c *Call) checkPrice(spec *chain.JobSpec, _ *chain.JobTerms) error {
 	switch {
 	case spec.MaxPrice == 0 && p.RequirePrice:
 		return argument("max_price", "want at least 1")
-	case spec.TimeoutBlocks == 0 || spec.TimeoutBlocks > p.MaxTimeoutBlocks:
-		return argument("timeout_blocks", "%d, want 1 to %d", spec.TimeoutBlocks, p.MaxTimeoutBlocks)
+	case spec.TimeoutBlocks <= p.MinWindowBlocks || spec.TimeoutBlocks > p.MaxTimeoutBlocks: // the draw takes a block of them
+		return argument("timeout_blocks", "%d, want %d to %d", spec.TimeoutBlocks, p.MinWindowBlocks+1, p.MaxTimeoutBlocks)
 	case spec.Verification.Runners > 1 && spec.TimeoutBlocks < p.MinCommitteeTimeoutBlocks: // resolution 11.27
 		return argument("timeout_blocks", "%d, want at least %d for several runners", spec.TimeoutBlocks, p.MinCommitteeTimeoutBlocks)
 	case spec.Verification.DisputeWindowBlocks > c.Params.Runner.UnbondingBlocks: // resolution 11.30

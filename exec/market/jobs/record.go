@@ -109,7 +109,7 @@ type Seat struct {
 	Runner         chain.Address
 	Rates          Rates
 	ExpectedPrice  chain.Wei
-	Excess         bool        // it had no room when it was drawn (resolution 12.11)
+	Excess         bool        // its silence costs nothing: it had no room when it was drawn (resolution 12.11), or little time
 	ReputationX1e9 uint64      // of the snapshot
 	Commitment     *chain.Hash // nil: none
 	CommittedAt    chain.Height

@@ -61,15 +61,18 @@ func (b *Book) fixShares(d *docket) error {
 }
 
 // slashWithheld slashes who has promised a result and not shown it, until the job is
-// settled (resolutions 6.7, 11.28, 12.81).
+// settled (resolutions 6.7, 11.28, 12.81). In a window that is too short for anybody it costs
+// nothing (resolution 12.27).
 func (b *Book) slashWithheld(d *docket) error {
 	// Bounded: by the seats of a job.
 	for _, s := range d.seats {
 		if s.Commitment == nil || s.Reveal != nil || s.Mark != jobs.Unjudged {
 			continue
 		}
-		if err := b.freeze(s, b.Jobs.Params.Runner.SlashNonDeliveryBasisPoints); err != nil {
-			return err
+		if !d.job.Short(&b.Jobs.Params.Job) {
+			if err := b.freeze(s, b.Jobs.Params.Runner.SlashNonDeliveryBasisPoints); err != nil {
+				return err
+			}
 		}
 		s.Mark = jobs.Void
 		if err := b.leave(d.id, s); err != nil {
