@@ -36,11 +36,28 @@ func passes(p *params.Params, spec *chain.JobSpec, terms *chain.JobTerms, regist
 		Cycles: 4*api.StorageWriteCycles + chain.Cycles(jobRowBytes+bitmap)*api.StorageWriteByteCycles + each*chain.Cycles(registered),
 		Cells:  chain.Cells(api.NewEntryCells) + chain.Cells(keyBytes+bitmap)*api.StorageWriteByteCells,
 	}
-	u.Cycles += chain.Cycles(judge.StepsBound(spec, terms))
+	u.Cycles += chain.Cycles(judge.StepsBound(spec, terms) + AnswerSteps(spec, terms))
 	// A job has a committee in each of its attempts.
 	seats := chain.Cells(spec.Verification.Runners) * chain.Cells(p.Job.MaxRetries)
 	u.Cells += seats * (seatRows*chain.Cells(api.NewEntryCells) + seatRowBytes*api.StorageWriteByteCells)
 	return u
+}
+
+// What an answer in JSON may take to be written, in steps of the judge: lists of digits and
+// of fractions take no more than two for a byte. Only long lists of numbers that are hard to
+// round take more.
+const (
+	answerSteps     = 128
+	answerByteSteps = 4 // for each byte that a result may have
+)
+
+// AnswerSteps returns how many steps the answer of a job takes at most to be written, which
+// its submitter pays for: none where no actor gets JSON.
+func AnswerSteps(spec *chain.JobSpec, terms *chain.JobTerms) uint64 {
+	if terms.ResultSchema.DataFormat != chain.FormatJSON || spec.Callback.Actor == (chain.Address{}) {
+		return 0
+	}
+	return answerSteps + answerByteSteps*uint64(terms.ResultSchema.MaxReturnBytes)
 }
 
 // later is what handlers of actors may use for a job in later blocks: the one that takes the

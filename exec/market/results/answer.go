@@ -5,6 +5,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
 	"github.com/cowboy-foundation/cowboy/crypto/keccak"
 	"github.com/cowboy-foundation/cowboy/exec/market/jobs"
+	"github.com/cowboy-foundation/cowboy/exec/market/judge/strictjson"
 )
 
 // Callback is the answer to who asked for a job, on its way to the next block.
@@ -17,8 +18,8 @@ type Callback struct {
 	Cycles  chain.Cycles // for the handler
 }
 
-// AnswerBytes is the longest answer. An output that does not fit into it is named by its
-// hash and length.
+// AnswerBytes is the longest answer. An output that does not fit into it, or takes more than
+// [jobs.AnswerSteps], is named by its hash and length.
 const AnswerBytes = 64 << 10
 
 // outcomeNames are the outcomes as programs read them.
@@ -44,7 +45,9 @@ func (b *Book) tellSubmitter(d *docket, spec *chain.JobSpec, terms *chain.JobTer
 	}
 	var output []byte
 	if d.job.Outcome == jobs.OK {
-		output = appendOutput(nil, terms.ResultSchema.DataFormat, data)
+		steps := strictjson.NewSteps(jobs.AnswerSteps(spec, terms))
+		output = appendOutput(nil, terms.ResultSchema.DataFormat, data, steps)
+		d.answerSteps = steps.Used()
 	}
 	if c.Payload = appendAnswer(d, spec, output); d.job.Outcome == jobs.OK && (output == nil || !fits(c.Payload)) {
 		hash := keccak.Sum256(data)

@@ -147,3 +147,36 @@ func TestAnswersOfFailures(t *testing.T) {
 		}
 	}
 }
+
+// TestAnswersTakeOfTheBlocksSteps: what an answer took to write is not there for the next
+// verdict of the block, which is come to in the one behind it.
+func TestAnswersTakeOfTheBlocksSteps(t *testing.T) {
+	for _, c := range []struct {
+		number string
+		closed int // in the block of the results
+	}{{"7", 2}, {"1e-310", 1}} {
+		w := newWorld(t)
+		w.params.Job.JudgeStepsPerBlock, w.height = 15_000, 3
+		data := "[" + strings.Repeat(c.number+",", 100) + "0]"
+		var runners []*runner
+		for n := range 2 {
+			r := newRunner(t, n+1)
+			runners = append(runners, r)
+			w.stakes(r, 1_000_000)
+			spec, terms := asks(1, 1, 10_000, 0)
+			terms.ResultSchema.DataFormat, terms.ResultSchema.MaxReturnBytes, terms.JudgeSteps = chain.FormatJSON, chain.MaxReturnBytes, 5_000
+			w.assign(chain.Hash{byte(n)}, spec, terms, w.seatsOf(r))
+		}
+		w.block(func() {
+			for n, r := range runners {
+				w.must(w.reveal(chain.Hash{byte(n)}, r, resultOf(0, data)))
+			}
+		})
+		if len(w.callbacks) != c.closed {
+			t.Errorf("%s: %d answers in the block of the results, want %d", c.number, len(w.callbacks), c.closed)
+		}
+		if w.block(func() {}); len(w.callbacks) != 2 {
+			t.Errorf("%s: %d answers in the end", c.number, len(w.callbacks))
+		}
+	}
+}

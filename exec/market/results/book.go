@@ -57,6 +57,8 @@ type docket struct {
 	id    chain.Hash
 	job   *jobs.Job
 	seats []*jobs.Seat
+
+	answerSteps uint64 // that its answer has taken in this block
 }
 
 // open reads a job; nil for one that is not there, or over.

@@ -26,6 +26,10 @@ func (q *quota) takes(steps uint64) bool {
 	return true
 }
 
+// answered takes the steps that an answer has used: a block writes one answer more than it
+// has room for at most.
+func (q *quota) answered(steps uint64) { q.steps -= min(steps, q.steps) }
+
 // JudgeTouched judges the jobs that wait for it, then those with a new result in this
 // block, by their ids. What finds no room waits for the next blocks, in order. The error is
 // a fault.
@@ -125,7 +129,9 @@ func (b *Book) judge(id chain.Hash, q *quota) (done bool, err error) {
 	}
 	switch d.job.Phase {
 	case jobs.Assigned:
-		return b.judgeAttempt(d, q)
+		done, err = b.judgeAttempt(d, q)
+		q.answered(d.answerSteps)
+		return done, err
 	case jobs.Closing:
 		return b.judgeLate(d, q)
 	}
