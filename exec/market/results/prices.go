@@ -10,17 +10,24 @@ import (
 // pricesMost is how many payments a [jobs.Prices] counts before it is halved.
 const pricesMost = 65_536
 
-// countPrice adds what a runner was paid to the statistics of its kind and model, from
-// which a challenge tells an overcharge (resolution 12.50).
-func (b *Book) countPrice(d *docket, paid chain.Wei) error {
-	var model chain.Hash
+// modelOf is the model that a job asks for, zero where it asks for none.
+func (b *Book) modelOf(d *docket) (model chain.Hash, err error) {
 	spec, err := jobs.ReadSpec(b.Jobs.State, d.id)
 	if err != nil {
-		return err
+		return model, err
+	}
+	if spec == nil {
+		return model, ErrRecord
 	}
 	if llm, ok := spec.JobType.(*chain.LLMJob); ok {
 		model = llm.ModelID
 	}
+	return model, nil
+}
+
+// countPrice adds what a runner was paid to the statistics of its kind and model, from
+// which a challenge tells an overcharge (resolution 12.50).
+func (b *Book) countPrice(d *docket, model chain.Hash, paid chain.Wei) error {
 	p, err := jobs.ReadPrices(b.Jobs.State, d.job.Kind, model)
 	if err != nil {
 		return err
