@@ -338,6 +338,8 @@ func (m *model) begin(h chain.Height, seed chain.Hash) {
 		}
 		if pruned := j.event == jobs.AtPrune; pruned {
 			done += uint64(3*seats+3) / 8
+		} else {
+			done += uint64(j.order.runners) / 4
 		}
 		m.happen(j, h)
 	}
@@ -354,16 +356,35 @@ func (m *model) begin(h chain.Height, seed chain.Hash) {
 		j.seed = chain.SelectionSeedV2(seed, j.id, j.submitted)
 		m.draw(j, h)
 	}
-	var drawn []*mJob
-	for range m.w.p.Job.RetriesPerBlock {
-		if j := m.first(func(j *mJob) chain.Height { return j.waits }); j != nil {
-			j.waits = 0
-			drawn = append(drawn, j)
-		}
-	}
-	for _, j := range drawn {
+	for _, j := range m.retries() {
+		j.waits = 0
 		m.draw(j, h)
 	}
+}
+
+// retries are the jobs that are drawn for again: of each submitter a quarter of what a block
+// draws, then others, out of eight times as many that have waited longest.
+func (m *model) retries() (drawn []*mJob) {
+	most := int(m.w.p.Job.RetriesPerBlock)
+	var queue, rest []*mJob
+	for _, j := range m.jobs {
+		if j.waits > 0 && !j.over {
+			queue = append(queue, j)
+		}
+	}
+	slices.SortFunc(queue, func(a, b *mJob) int {
+		return cmp.Or(cmp.Compare(a.waits, b.waits), bytes.Compare(a.id[:], b.id[:]))
+	})
+	got := map[chain.Address]int{}
+	for _, j := range queue[:min(len(queue), 8*most)] {
+		if got[j.order.by]++; got[j.order.by] <= max(1, most/4) {
+			drawn = append(drawn, j)
+		} else {
+			rest = append(rest, j)
+		}
+	}
+	drawn = append(drawn, rest...)
+	return drawn[:min(most, len(drawn))]
 }
 
 // act lets one thing happen, on both sides.

@@ -1,6 +1,8 @@
 package jobs
 
 import (
+	"container/list"
+
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
 	"github.com/cowboy-foundation/cowboy/exec/manifest"
@@ -70,46 +72,60 @@ const snapshotsRoom = 1 << 18
 // depends on what is there. It belongs to one goroutine.
 type Memo struct {
 	offers    *runners.Offers
-	snapshots map[chain.Hash]*selection.Snapshot
-	used      int // candidates in them
+	snapshots map[chain.Hash]*list.Element // of latest
+	latest    *list.List                   // of *selection.Snapshot, the one last used in front
+	used      int                          // candidates in them
 
-	list  []chain.Address // an active list, and
-	order []uint32        // its places by address
+	active []chain.Address // an active list, and
+	order  []uint32        // its places by address
 }
 
 // NewMemo returns an empty one.
 func NewMemo() *Memo {
-	return &Memo{offers: runners.NewOffers(), snapshots: map[chain.Hash]*selection.Snapshot{}}
+	return &Memo{offers: runners.NewOffers(), snapshots: map[chain.Hash]*list.Element{}, latest: list.New()}
 }
 
+// snapshot returns the snapshot under a root, nil where it is not there.
+func (m *Memo) snapshot(root chain.Hash) *selection.Snapshot {
+	e := m.snapshots[root]
+	if e == nil {
+		return nil
+	}
+	m.latest.MoveToFront(e)
+	return e.Value.(*selection.Snapshot)
+}
+
+// keep keeps a snapshot, and drops those that were not used for longest where room is short.
 func (m *Memo) keep(s *selection.Snapshot) {
 	root := s.CandidatesRoot()
-	if m.snapshots[root] != nil {
+	if m.snapshot(root) != nil {
 		return
 	}
-	n := len(s.Candidates()) + 1
-	if m.used += n; m.used > snapshotsRoom {
-		m.used = n
-		clear(m.snapshots)
+	m.snapshots[root] = m.latest.PushFront(s)
+	m.used += roomOf(len(s.Candidates()))
+	// Paid: by who submitted the jobs of the snapshots, which each are dropped once.
+	for m.used > snapshotsRoom && m.latest.Len() > 1 {
+		last := m.latest.Remove(m.latest.Back()).(*selection.Snapshot)
+		delete(m.snapshots, last.CandidatesRoot())
+		m.used -= roomOf(len(last.Candidates()))
 	}
-	m.snapshots[root] = s
 }
 
 // byAddress returns the places of an active list by address. The list only grows, so that of
 // the block before is mostly the same.
 func (m *Memo) byAddress(all []selection.Runner) []uint32 {
-	same := len(all) == len(m.list)
+	same := len(all) == len(m.active)
 	// Paid: job.candidate_cycles for each registered runner (resolution 12.21).
 	for i := 0; same && i < len(all); i++ {
-		same = all[i].Address == m.list[i]
+		same = all[i].Address == m.active[i]
 	}
 	if same {
 		return m.order
 	}
-	m.list = make([]chain.Address, len(all))
+	m.active = make([]chain.Address, len(all))
 	// Paid: as above.
 	for i := range all {
-		m.list[i] = all[i].Address
+		m.active[i] = all[i].Address
 	}
 	m.order = selection.ByAddress(all)
 	return m.order

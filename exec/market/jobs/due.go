@@ -9,10 +9,13 @@ import (
 	"github.com/cowboy-foundation/cowboy/state"
 )
 
-// PruneRows is how many rows that go count as one more event that is come to.
-const PruneRows = 8
+// What counts as one more event that is come to.
+const (
+	PruneRows  = 8 // that go
+	EventSeats = 4 // of a job that something else falls due for
+)
 
-// Due comes to what has takeDue due, in the order of heights and ids, and to no more than
+// Due comes to what has fallen due, in the order of heights and ids, and to no more than
 // job.due_per_block of it: the rest is first in the next block. Nothing is passed over, and
 // no right depends on when a block gets there: those go by the heights in the jobs. The
 // error is a fault.
@@ -49,13 +52,14 @@ func (d *Dispatch) Due() error {
 
 // happen does what falls due for a job, and returns how many events more that counts as.
 func (d *Dispatch) happen(id chain.Hash, j *Job, e Event) (more uint64, err error) {
+	more = uint64(j.Runners) / EventSeats
 	switch e {
 	case AtCommitDeadline:
-		return 0, d.commitDeadline(id, j)
+		return more, d.commitDeadline(id, j)
 	case AtDeadline:
-		return 0, d.deadline(id)
+		return more, d.deadline(id)
 	case AtWindowEnd:
-		return 0, d.Results.Settle(id)
+		return more, d.Results.Settle(id)
 	case AtPrune:
 		rows, err := d.drop(id, j)
 		return rows / PruneRows, err

@@ -27,7 +27,9 @@ func handling(p *params.Params, bytes int) chain.Usage {
 // look at so many registered runners, and the steps of the judge (market table §7).
 func passes(p *params.Params, spec *chain.JobSpec, terms *chain.JobTerms, registered uint64) chain.Usage {
 	api := &p.API
-	each := p.Job.CandidateCycles
+	// Candidates are found once, and for each attempt put together again where they are not
+	// remembered.
+	each := p.Job.CandidateCycles * chain.Cycles(1+p.Job.MaxRetries)
 	if spec.RequiredRunnerPool != nil {
 		each += p.Job.PoolCheckCycles
 	}
@@ -38,8 +40,9 @@ func passes(p *params.Params, spec *chain.JobSpec, terms *chain.JobTerms, regist
 	}
 	u.Cycles += chain.Cycles(judge.StepsBound(spec, terms) + AnswerSteps(spec, terms))
 	// A job has a committee in each of its attempts.
-	seats := chain.Cells(spec.Verification.Runners) * chain.Cells(p.Job.MaxRetries)
-	u.Cells += seats * (seatRows*chain.Cells(api.NewEntryCells) + seatRowBytes*api.StorageWriteByteCells)
+	seats := uint64(spec.Verification.Runners) * p.Job.MaxRetries
+	u.Cells += chain.Cells(seats) * (seatRows*chain.Cells(api.NewEntryCells) + seatRowBytes*api.StorageWriteByteCells)
+	u.Cycles += chain.Cycles(seats) * (seatRows*api.StorageWriteCycles + seatRowBytes*api.StorageWriteByteCycles)
 	return u
 }
 

@@ -6,7 +6,6 @@ package jobs
 import (
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
-	"github.com/cowboy-foundation/cowboy/state"
 )
 
 // lapse ends an attempt without a verdict. Its seats are closed; the job waits for another
@@ -31,27 +30,24 @@ func (d *Dispatch) lapse(id chain.Hash, j *Job) error {
 }
 
 // Retry draws for the jobs that wait for another committee, the longest waiting first, and
-// for no more than job.retries_per_block of them. The error is a fault.
+// for no more than job.retries_per_block of them, nor for more than have [redrawCandidates]
+// together. While others wait, a submitter gets a quarter of the draws. What finds no room
+// waits for the next block. The error is a fault.
 func (d *Dispatch) Retry() error {
-	rows, err := d.Book.State.Scan(chain.AddrJobDispatcher, state.Span{Prefix: key(TableRetry), Entries: int(d.Book.Params.Job.RetriesPerBlock), Bytes: 1 << 20})
+	most := int(d.Book.Params.Job.RetriesPerBlock)
+	waiting, err := d.Book.longestWaiting(most * retryLookahead)
 	if err != nil {
 		return err
 	}
+	room := redraws{left: redrawCandidates, made: map[chain.Hash]bool{}}
 	// Bounded: by job.retries_per_block.
-	for i := range rows {
-		_, id, ok := SplitAt(TableRetry, rows[i].Key)
-		if !ok || len(rows[i].Value) != 1 {
-			return ErrRecord
-		}
-		d.Book.set(rows[i].Key, nil)
-		j, err := Read(d.Book.State, id)
-		if err != nil {
+	for _, w := range shareOut(waiting, most) {
+		fits, err := room.takes(&d.Book, w)
+		if err != nil || !fits {
 			return err
 		}
-		if j == nil || !j.waits(rows[i].Value[0]) {
-			continue
-		}
-		if err := d.committee(id, j); err != nil {
+		d.Book.set(w.row, nil)
+		if err := d.committee(w.id, w.job); err != nil {
 			return err
 		}
 	}

@@ -253,7 +253,7 @@ func Candidates(view runners.View, id chain.Hash, j *Job) (*selection.Snapshot, 
 
 // snapshotOf returns the candidates of a job, made before or made again.
 func (d *Dispatch) snapshotOf(id chain.Hash, j *Job) (*selection.Snapshot, error) {
-	if s := d.Memo.snapshots[j.CandidatesRoot]; s != nil {
+	if s := d.Memo.snapshot(j.CandidatesRoot); s != nil {
 		return s, nil
 	}
 	s, ok, err := Candidates(d.Book.State, id, j)
