@@ -19,7 +19,9 @@ var (
 	ErrManyFields = errors.New("names more fields than a median is taken of")
 	ErrNotForMode = errors.New("means nothing in this mode")
 	ErrOneCustom  = errors.New("more than one custom check")
-	ErrActor      = errors.New("is not the address of an actor")
+	// ErrUnreachable: every result would break it, and each runner lose stake.
+	ErrUnreachable = errors.New("asks for more than a result can have")
+	ErrActor       = errors.New("is not the address of an actor")
 )
 
 // UnsupportedError names what a job asks for and nobody here judges.
@@ -49,6 +51,9 @@ func Check(spec *chain.JobSpec, terms *chain.JobTerms) error {
 	}
 	return checkFreshness(spec)
 }
+
+// mostMillibits is the entropy of a byte, in thousandths of a bit.
+const mostMillibits = 8_000
 
 // modes are how many runners a mode needs at least (CIP-2 §9), 0 for one that is not judged.
 var modes = [...]struct {
@@ -147,13 +152,20 @@ func checkChecks(v *chain.Verification, terms *chain.JobTerms) error {
 	// Bounded: MaxObjectiveChecks.
 	for i, c := range terms.ObjectiveChecks {
 		field := fmt.Sprintf("objective_checks[%d]", i)
-		switch c.(type) {
-		case *chain.MinLengthObjective, *chain.EntropyObjective:
-			if v.Mode == chain.VerifyNone {
-				return termsError(field, ErrNotForMode)
-			}
+		reachable := true
+		switch c := c.(type) {
+		case *chain.MinLengthObjective:
+			reachable = c.Bytes <= uint64(terms.ResultSchema.MaxReturnBytes)
+		case *chain.EntropyObjective:
+			reachable = c.MinMillibits <= mostMillibits
 		default:
 			return termsError(field, &UnsupportedError{objectiveName(c)})
+		}
+		if v.Mode == chain.VerifyNone {
+			return termsError(field, ErrNotForMode)
+		}
+		if !reachable {
+			return termsError(field, ErrUnreachable)
 		}
 	}
 	return nil

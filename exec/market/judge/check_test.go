@@ -63,6 +63,10 @@ func objective(c ...chain.ObjectiveCheck) func(*job) {
 	return func(j *job) { j.terms.ObjectiveChecks = c }
 }
 
+func returns(most uint32) func(*job) {
+	return func(j *job) { j.terms.ResultSchema.MaxReturnBytes = most }
+}
+
 var verifier = &chain.CustomCheck{Actor: "0x1111111111111111111111111111111111111111", Method: "verify"}
 
 func sixtyFour() []string { return slices.Repeat([]string{"v"}, chain.MaxCheckFields) }
@@ -75,6 +79,8 @@ func TestCheckTakes(t *testing.T) {
 		"none with a snapshot":         none(shot(chain.SnapshotMedian)),
 		"bond":                         bond(),
 		"bond with objective checks":   bond(objective(&chain.MinLengthObjective{Bytes: 1}, &chain.EntropyObjective{MinMillibits: 1})),
+		"bond with the most entropy":   bond(objective(&chain.EntropyObjective{MinMillibits: 8_000})),
+		"bond with the most bytes":     bond(objective(&chain.MinLengthObjective{Bytes: 70}), returns(70)),
 		"bond with a verifier":         bond(checks(verifier)),
 		"majority 2 of 3":              majority(),
 		"majority of text":             majority(format(chain.FormatText)),
@@ -144,6 +150,8 @@ func TestCheckRefuses(t *testing.T) {
 		{"verifier of 39 digits", bond(checks(&chain.CustomCheck{Actor: verifier.Actor[:41], Method: "v"})), "verification.checks[0]", judge.ErrActor},
 		{"verifier without handler", bond(checks(&chain.CustomCheck{Actor: verifier.Actor})), "verification.checks[0]", judge.ErrActor},
 		{"objective of none", none(objective(&chain.MinLengthObjective{})), "objective_checks[0]", judge.ErrNotForMode},
+		{"entropy above eight bits", bond(objective(&chain.EntropyObjective{MinMillibits: 8_001})), "objective_checks[0]", judge.ErrUnreachable},
+		{"length above the most", bond(objective(&chain.MinLengthObjective{}, &chain.MinLengthObjective{Bytes: 71}), returns(70)), "objective_checks[1]", judge.ErrUnreachable},
 		{"schema objective", bond(objective(&chain.EntropyObjective{}, &chain.SchemaObjective{})), "objective_checks[1]", "schema_valid"},
 		{"leak objective", bond(objective(&chain.PromptLeakObjective{})), "objective_checks[0]", "no_prompt_leak"},
 		{"model objective", bond(objective(&chain.ModelObjective{})), "objective_checks[0]", "model"},

@@ -180,3 +180,26 @@ func TestAnswersTakeOfTheBlocksSteps(t *testing.T) {
 		}
 	}
 }
+
+// TestLossesForSilenceAreTold: what a single runner loses for giving no sign is an event of
+// the registry, as that of several is.
+func TestLossesForSilenceAreTold(t *testing.T) {
+	for _, lost := range []chain.Wei{0, 77} {
+		w, r := newWorld(t), newRunner(t, 1)
+		w.height, w.registry.lost = 3, lost
+		w.stakes(r, 1_000_000)
+		spec, terms := asks(1, 1, 10_000, 0)
+		w.assign(chain.Hash{1}, spec, terms, w.seatsOf(r))
+		w.until(3 + 41)
+		var told [][]byte
+		for _, e := range w.events {
+			if e.Name == jobs.EventSlashed && e.Emitter == chain.AddrRunnerRegistry {
+				told = append(told, e.Data)
+			}
+		}
+		want := append(append([]byte{0x82, 0x54}, r.addr[:]...), 0x18, 77)
+		if lost == 0 && len(told) != 0 || lost > 0 && (len(told) != 1 || !bytes.Equal(told[0], want)) {
+			t.Errorf("%d lost: %x", lost, told)
+		}
+	}
+}

@@ -96,8 +96,12 @@ func (b *Book) silence(d *docket) error {
 		if s.Excess {
 			continue
 		}
-		if _, err := b.Runners.Silent(s.Runner); err != nil {
+		burned, err := b.Runners.Silent(s.Runner)
+		if err != nil {
 			return err
+		}
+		if burned > 0 {
+			b.tellSlashed(s.Runner, burned)
 		}
 	}
 	return nil

@@ -6,7 +6,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/exec/market/jobs"
 )
 
-// Names of the events, all by [chain.AddrResultVerifier]. An outcome is its number.
+// Names of the events of [chain.AddrResultVerifier]. An outcome is its number.
 const (
 	EventVerdict = "job_verdict" // [job, outcome, canonical seat, hash of the output]
 	EventSettled = "job_settled" // [job, outcome, what runners got, what burned]
@@ -33,5 +33,13 @@ func (b *Book) tellVerdict(d *docket) {
 	data = cbor.AppendUint(cbor.AppendUint(data, uint64(d.job.Outcome)), uint64(d.job.CanonicalSeat))
 	b.Events = append(b.Events, chain.Event{
 		Emitter: chain.AddrResultVerifier, Name: EventVerdict, Data: cbor.AppendBytes(data, d.job.DataHash[:]),
+	})
+}
+
+// tellSlashed announces what a runner has lost at once, as the dispatcher does.
+func (b *Book) tellSlashed(runner chain.Address, burned chain.Wei) {
+	data := cbor.AppendBytes(cbor.AppendArray(nil, 2), runner[:])
+	b.Events = append(b.Events, chain.Event{
+		Emitter: chain.AddrRunnerRegistry, Name: jobs.EventSlashed, Data: cbor.AppendUint(data, uint64(burned)),
 	})
 }

@@ -24,6 +24,7 @@ const chainID = 7
 // registry plays the Runner Registry: stakes by name, what was said of each, and the balance
 // of the real address.
 type registry struct {
+	lost   chain.Wei // for silence
 	o      *state.Overlay
 	height chain.Height
 	stake  map[chain.Address]chain.Wei
@@ -68,7 +69,10 @@ func (r *registry) Release(a chain.Address, bond chain.Wei) error {
 	return nil
 }
 
-func (r *registry) Silent(a chain.Address) (chain.Wei, error) { r.say(a, "silent"); return 0, nil }
+func (r *registry) Silent(a chain.Address) (chain.Wei, error) {
+	r.say(a, "silent")
+	return r.lost, nil
+}
 
 func (r *registry) Disagreed(a chain.Address) error { r.say(a, "disagreed"); return nil }
 
