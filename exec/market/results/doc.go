@@ -28,8 +28,10 @@
 //   - A result is paid if it agrees with the outcome and came by the deadline, whoever
 //     showed it and however late in the block order (resolution 11.28).
 //   - Judging is bounded by job.judge_steps_per_block in a block and
-//     [params.JudgedJobsMax] jobs; what it leaves waits under ready/ in order. Rights are
-//     judged by the heights of transactions, never by when a pass finds time.
+//     [params.JudgedJobsMax] jobs. A job takes what it has paid for at most and gives back
+//     what it does not use; what finds no room waits under ready/ in order, and lets those
+//     pass that take less. A job is judged once in a block. Rights are judged by the heights
+//     of transactions, never by when a pass finds time.
 //
 // The package is pure.
 package results

@@ -10,20 +10,41 @@ import (
 
 // quota is what judging may still take in a block.
 type quota struct {
-	jobs  int
-	steps uint64
-	begun bool
+	jobs    int // to look at
+	skipped int // that may find no room before the rest waits unseen
+	whole   uint64
+	steps   uint64 // that are left of whole
+	taken   uint64 // of steps, by the case under way
+	seen    map[chain.Hash]bool
 }
 
-// takes reports whether a case of at most so many steps has room. The first of a block
-// always has: a case may be larger than what a block gives.
+// skippedMax is how many jobs of a block may be looked at in vain: those behind them, which
+// take less, have their turn.
+const skippedMax = 64
+
+func newQuota(steps uint64) *quota {
+	return &quota{jobs: params.JudgedJobsMax, skipped: skippedMax, whole: steps, steps: steps, seen: map[chain.Hash]bool{}}
+}
+
+// full reports whether no further job is looked at.
+func (q *quota) full() bool { return q.jobs == 0 || q.skipped == 0 }
+
+// takes sets aside what a case takes at most, if there is room. Where nothing was taken yet
+// there always is: a case may be larger than what a block gives, and the oldest comes first.
 func (q *quota) takes(steps uint64) bool {
-	if q.begun && steps > q.steps {
+	if steps > q.steps && q.steps < q.whole {
+		q.skipped--
 		return false
 	}
-	q.begun = true
-	q.steps -= min(steps, q.steps)
+	q.taken = min(steps, q.steps)
+	q.steps -= q.taken
 	return true
+}
+
+// giveBack returns what the case under way has not used of what was set aside for it.
+func (q *quota) giveBack(used uint64) {
+	q.steps += q.taken - min(used, q.taken)
+	q.taken = 0
 }
 
 // answered takes the steps that an answer has used: a block writes one answer more than it
@@ -31,12 +52,11 @@ func (q *quota) takes(steps uint64) bool {
 func (q *quota) answered(steps uint64) { q.steps -= min(steps, q.steps) }
 
 // JudgeTouched judges the jobs that wait for it, then those with a new result in this
-// block, by their ids. What finds no room waits for the next blocks, in order. The error is
-// a fault.
+// block, by their ids; each job once. What finds no room waits for the next blocks, in
+// order, and what takes less is judged meanwhile. The error is a fault.
 func (b *Book) JudgeTouched() error {
-	q := &quota{jobs: params.JudgedJobsMax, steps: b.Jobs.Params.Job.JudgeStepsPerBlock}
-	full, err := b.judgeReady(q)
-	if err != nil {
+	q := newQuota(b.Jobs.Params.Job.JudgeStepsPerBlock)
+	if err := b.judgeReady(q); err != nil {
 		return err
 	}
 	span := state.Span{Prefix: jobs.TablePrefix(jobs.TableTouched), Entries: scanStep, Bytes: 1 << 20}
@@ -49,7 +69,7 @@ func (b *Book) JudgeTouched() error {
 		}
 		// Bounded: by scanStep.
 		for i := range rows {
-			if full, err = b.judgeNew(rows[i].Key, q, full); err != nil {
+			if err := b.judgeNew(rows[i].Key, q); err != nil {
 				return err
 			}
 			span.From = rows[i].Key.Next()
@@ -64,20 +84,17 @@ func (b *Book) JudgeTouched() error {
 const scanStep = 64
 
 // judgeNew judges a job with a new result, or lets it wait.
-func (b *Book) judgeNew(key state.StorageKey, q *quota, full bool) (bool, error) {
+func (b *Book) judgeNew(key state.StorageKey, q *quota) error {
 	id, ok := jobs.SplitTouched(key)
 	if !ok {
-		return full, ErrRecord
+		return ErrRecord
 	}
 	b.Jobs.State.SetStorage(chain.AddrJobDispatcher, key, nil)
-	if !full {
-		done, err := b.judge(id, q)
-		if err != nil || done {
-			return false, err
-		}
+	done, err := b.judge(id, q)
+	if err == nil && !done {
+		b.keepWaiting(id)
 	}
-	b.keepWaiting(id)
-	return true, nil
+	return err
 }
 
 // keepWaiting lets a job wait to be judged, from the next block on.
@@ -85,44 +102,52 @@ func (b *Book) keepWaiting(id chain.Hash) {
 	b.Jobs.State.SetStorage(chain.AddrJobDispatcher, jobs.AtKey(jobs.TableReady, b.Jobs.Height, id), []byte{})
 }
 
-// judgeReady judges those that wait, and reports whether one found no room.
-func (b *Book) judgeReady(q *quota) (full bool, err error) {
+// judgeReady judges those that wait, the oldest first. Those that find no room keep their
+// places.
+func (b *Book) judgeReady(q *quota) error {
 	span := state.Span{Prefix: jobs.TablePrefix(jobs.TableReady), Entries: scanStep, Bytes: 1 << 20}
 	// Bounded: by params.JudgedJobsMax.
 	for {
 		rows, err := b.Jobs.State.Scan(chain.AddrJobDispatcher, span)
 		if err != nil {
-			return false, err
+			return err
 		}
 		// Bounded: by scanStep.
 		for i := range rows {
 			h, id, ok := jobs.SplitAt(jobs.TableReady, rows[i].Key)
 			if !ok {
-				return false, ErrRecord
+				return ErrRecord
 			}
-			if h >= b.Jobs.Height {
-				return false, nil // it began to wait just now
+			if h >= b.Jobs.Height || q.full() {
+				return nil // it began to wait just now, or has to
 			}
 			done, err := b.judge(id, q)
-			if err != nil || !done {
-				return true, err
+			if err != nil {
+				return err
 			}
-			b.Jobs.State.SetStorage(chain.AddrJobDispatcher, rows[i].Key, nil)
+			if done {
+				b.Jobs.State.SetStorage(chain.AddrJobDispatcher, rows[i].Key, nil)
+			}
 			span.From = rows[i].Key.Next()
 		}
 		if len(rows) < scanStep {
-			return false, nil
+			return nil
 		}
 	}
 }
 
 // judge looks whether a job has an outcome, or whether late results agree with the one
-// that it has. It reports false where the block has no room for it.
+// that it has. It reports false where the block has no room for it. A job that it has seen
+// in this block waits by its first row, if it has to: a second one is done with.
 func (b *Book) judge(id chain.Hash, q *quota) (done bool, err error) {
-	if q.jobs == 0 {
+	if q.seen[id] {
+		return true, nil
+	}
+	if q.full() {
 		return false, nil
 	}
 	q.jobs--
+	q.seen[id] = true
 	d, err := b.open(id)
 	if err != nil || d == nil {
 		return true, err
@@ -153,6 +178,7 @@ func (b *Book) judgeAttempt(d *docket, q *quota) (done bool, err error) {
 	}
 	c.Final = final
 	v := judge.Verdict(c)
+	q.giveBack(v.Steps)
 	switch {
 	case b.unread != nil:
 		return true, b.unread
@@ -213,7 +239,7 @@ func (b *Book) question(d *docket, q *quota, of func(*jobs.Seat) bool) (c *judge
 			shown = append(shown, n)
 		}
 	}
-	if !q.takes(c.Terms.JudgeSteps * uint64(len(shown))) {
+	if !q.takes(judge.StepsOf(c.Spec, c.Terms, len(shown))) {
 		return nil, false, nil
 	}
 	// Bounded: by the seats of a job.
@@ -263,6 +289,7 @@ func (b *Book) judgeLate(d *docket, q *quota) (done bool, err error) {
 		return done, err
 	}
 	v := judge.Late(c, judged(d.job.Outcome), d.job.LateKey)
+	q.giveBack(v.Steps)
 	if err := b.gradeAll(d, c, v); err != nil {
 		return true, err
 	}

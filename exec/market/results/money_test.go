@@ -122,10 +122,13 @@ func TestObjectiveFaults(t *testing.T) { // resolutions 12.44, 12.81
 	}
 }
 
+// textSteps is what judging the text of two bytes takes that the tests show.
+const textSteps = 64 + 1
+
 // TestJudgingIsBounded: what a block has no steps for waits in order, and comes to the same.
 func TestJudgingIsBounded(t *testing.T) {
 	w := newWorld(t)
-	w.height, w.params.Job.JudgeStepsPerBlock = 3, 2_500 // two jobs of 1,000 steps
+	w.height, w.params.Job.JudgeStepsPerBlock = 3, 1_000+2*textSteps-1 // two jobs of 1,000 steps, which give most back
 	var ids []chain.Hash
 	var all []*runner
 	for n := range 7 {

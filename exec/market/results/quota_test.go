@@ -1,0 +1,116 @@
+package results_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/cbor"
+	"github.com/cowboy-foundation/cowboy/exec/market/jobs"
+	"github.com/cowboy-foundation/cowboy/exec/market/judge"
+	"github.com/cowboy-foundation/cowboy/exec/market/results"
+	"github.com/cowboy-foundation/cowboy/state"
+)
+
+// solo assigns a job of one runner, the n-th, and returns its id and its runner.
+func (w *world) solo(t *testing.T, n int, change func(*chain.JobSpec, *chain.JobTerms)) (chain.Hash, *runner) {
+	t.Helper()
+	r, id := newRunner(t, n), chain.Hash{byte(n + 1)}
+	w.stakes(r, 1_000_000)
+	spec, terms := asks(1, 1, 10_000, 0)
+	change(spec, terms)
+	w.assign(id, spec, terms, w.seatsOf(r))
+	return id, r
+}
+
+// TestNothingJudgedTakesNothing: bytes that nothing is asked of pay for no steps, and take
+// none from those that pay, whatever their jobs declare.
+func TestNothingJudgedTakesNothing(t *testing.T) {
+	w := newWorld(t)
+	w.height = 3
+	var ids []chain.Hash
+	var all []*runner
+	for n := range 9 {
+		id, r := w.solo(t, n, func(_ *chain.JobSpec, terms *chain.JobTerms) {
+			if terms.JudgeSteps = chain.MaxJudgeSteps; n < 8 {
+				terms.ResultSchema.DataFormat = chain.FormatBytes
+			}
+		})
+		ids, all = append(ids, id), append(all, r)
+	}
+	w.params.Job.JudgeStepsPerBlock = chain.MaxJudgeSteps
+	w.block(func() {
+		for n, r := range all {
+			w.must(w.reveal(ids[n], r, resultOf(0, "42")))
+		}
+	})
+	for n, id := range ids {
+		if w.job(id).Outcome != jobs.OK {
+			t.Errorf("job %d has no verdict in the block of its result", n)
+		}
+	}
+}
+
+// TestLargeCasesLetOthersPass: a job that takes more than a block has left waits for a block
+// that begins with it, and stops nobody behind it.
+func TestLargeCasesLetOthersPass(t *testing.T) {
+	w := newWorld(t)
+	w.height, w.params.Job.JudgeStepsPerBlock = 3, 2_000
+	var ids []chain.Hash
+	var all []*runner
+	for n := range 6 {
+		id, r := w.solo(t, n, func(_ *chain.JobSpec, terms *chain.JobTerms) {
+			if n < 3 {
+				terms.JudgeSteps = 10_000
+			}
+		})
+		ids, all = append(ids, id), append(all, r)
+	}
+	w.block(func() {
+		for n, r := range all {
+			w.must(w.reveal(ids[n], r, resultOf(0, "42")))
+		}
+	})
+	for block := range 3 {
+		for n, id := range ids {
+			if got, want := w.job(id).Outcome == jobs.OK, n >= 3 || n <= block; got != want {
+				t.Errorf("block %d: job %d has a verdict: %v", block, n, got)
+			}
+		}
+		w.block(func() {})
+	}
+}
+
+// TestAJobIsJudgedOnceInABlock: one that waits and has a new result too is not judged twice,
+// and its verifier not asked twice under one id.
+func TestAJobIsJudgedOnceInABlock(t *testing.T) {
+	w := newWorld(t)
+	w.height = 3
+	id, r := w.solo(t, 0, func(spec *chain.JobSpec, terms *chain.JobTerms) {
+		spec.Verification.Mode = chain.VerifyEconomicBond
+		spec.Verification.Checks = []chain.VerifierCheck{&chain.CustomCheck{Actor: fmt.Sprintf("%040x", 0xfe), Method: "check"}}
+		terms.VerifierCycles = 5_000
+	})
+	asked, full := 0, true
+	w.ask = func(*results.Inquiry) ([]byte, error) {
+		if asked++; full {
+			return nil, judge.ErrNoRoom
+		}
+		return cbor.AppendBool(cbor.AppendText(cbor.AppendMap(nil, 1), "valid"), true), nil
+	}
+	w.block(func() { w.must(w.reveal(id, r, resultOf(0, "42"))) })
+	for want := 2; want < 5; want++ {
+		if w.block(func() { w.jobs().Touch(id) }); asked != want {
+			t.Errorf("height %d: asked %d times, want %d", w.height, asked, want)
+		}
+		rows, err := w.o.Scan(chain.AddrJobDispatcher, state.Span{Prefix: jobs.TablePrefix(jobs.TableReady), Entries: 3, Bytes: 1 << 10})
+		if err != nil || len(rows) != 1 {
+			t.Errorf("height %d: %d rows of a job that waits, %v", w.height, len(rows), err)
+		}
+	}
+	full = false
+	w.block(func() { w.jobs().Touch(id) })
+	if asked != 5 || w.job(id).Outcome != jobs.OK {
+		t.Errorf("asked %d times: %+v", asked, w.job(id))
+	}
+}
