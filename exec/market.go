@@ -80,6 +80,6 @@ func (r requesters) Requester(a chain.Address) (jobs.Requester, error) {
 // JoinedPool implements [jobs.Requesters].
 func (r requesters) JoinedPool(pool string, runner chain.Address) (bool, error) {
 	book := entitlements.Book{State: r.b.state, Height: r.b.in.Height}
-	return book.Check(runner, entitlements.Scope{Kind: entitlements.ScopePool, Name: pool},
+	return book.CheckFew(runner, entitlements.Scope{Kind: entitlements.ScopePool, Name: pool},
 		entitlements.Action{Kind: entitlements.ActionRunnerJoinPool, Name: pool})
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/exec/entitlements"
 )
 
@@ -103,5 +104,59 @@ func TestRoomOfAScope(t *testing.T) { // CIP-2 §7.5
 	want(t, "then", err, nil)
 	if got != id {
 		t.Errorf("grant %s, want %s", got, id)
+	}
+}
+
+// TestCheckFewLooksAtFew: behind so many grants and roles that do not permit nothing is found,
+// and who takes one of them back finds it again. A full check finds it all the time.
+func TestCheckFewLooksAtFew(t *testing.T) {
+	b := newBook()
+	var used []chain.Hash
+	for i := range entitlements.FewLooked {
+		holder := who(uint64(100 + i))
+		from, err := grant(b, ann, holder, coin, mint, entitlements.Constraints{Delegatable: true, Depth: 1})
+		want(t, "a grant to delegate", err, nil)
+		id, _, err := b.Delegate(holder, from, cat, entitlements.Constraints{Uses: 1})
+		want(t, "a grant of one use", err, nil)
+		used = append(used, id)
+		if ok, err := b.Use(cat, coin, mint, 0); !ok || err != nil {
+			t.Fatalf("use: %v, %v", ok, err)
+		}
+	}
+	few := func() bool {
+		t.Helper()
+		ok, err := b.CheckFew(cat, coin, mint)
+		want(t, "check", err, nil)
+		return ok
+	}
+	_, err := grant(b, ann, cat, coin, mint, entitlements.Constraints{})
+	want(t, "a grant", err, nil)
+	if !may(t, b, cat, coin, mint) || few() {
+		t.Error("the ninth grant is looked at, or lost")
+	}
+	_, err = b.Revoke(ann, used[3])
+	want(t, "revoke", err, nil)
+	if !few() {
+		t.Error("the eighth grant is not looked at")
+	}
+	var roles []chain.Hash
+	for i := range entitlements.FewLooked + 1 { // all but the last are for something else
+		act := burn
+		if i == entitlements.FewLooked {
+			act = mint
+		}
+		role, _, err := b.CreateRole(ann, entitlements.Role{Name: fmt.Sprint("r", i), Scopes: []entitlements.Scope{coin}, Actions: []entitlements.Action{act}})
+		want(t, "a role", err, nil)
+		_, err = b.AssignRole(ann, role, dan)
+		want(t, "a role assigned", err, nil)
+		roles = append(roles, role)
+	}
+	if ok, err := b.CheckFew(dan, coin, mint); ok || err != nil || !may(t, b, dan, coin, mint) {
+		t.Errorf("the ninth role is looked at, or lost: %v, %v", ok, err)
+	}
+	_, err = b.RevokeRole(ann, roles[0], dan)
+	want(t, "a role taken back", err, nil)
+	if ok, err := b.CheckFew(dan, coin, mint); !ok || err != nil {
+		t.Errorf("the eighth role: %v, %v", ok, err)
 	}
 }

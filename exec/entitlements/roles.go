@@ -169,13 +169,13 @@ func (b *Book) setAssigned(a chain.Address, id chain.Hash, slot uint64) {
 }
 
 // byRole reports whether one of an address's roles in a scope permits something.
-func (b *Book) byRole(a chain.Address, s Scope, act Action) (bool, error) {
+func (b *Book) byRole(a chain.Address, s Scope, act Action, most int) (bool, error) {
 	ids, err := rolesIn(b.State, a, s)
 	if err != nil {
 		return false, err
 	}
 	// Bounded: by MaxRoles, 64.
-	for _, id := range ids {
+	for _, id := range ids[:min(len(ids), most)] {
 		role, err := ReadRole(b.State, id)
 		if err == nil && role == nil {
 			err = fmt.Errorf("%w: role %s of %s", ErrRecord, id, a)
