@@ -43,6 +43,7 @@ func (f *frame) SubmitJob(j host.Job) (id host.ID, err error) {
 		if err := f.mayAsk(asked); err != nil {
 			return err
 		}
+		c.Required = f.grants.Attested(c.Params)
 		return c.SubmitFor(made, &asked.Spec, &asked.Terms)
 	})
 	return id, err

@@ -385,6 +385,26 @@ func TestProvides(t *testing.T) { // E12-E16; entitlements §8
 	}
 }
 
+// TestAttested counts what a runner is held to, item by item.
+func TestAttested(t *testing.T) {
+	set, _ := testParams().Entitlements.DomainSet("social_apis")
+	for _, c := range []struct {
+		name string
+		list []any
+		want int
+	}{
+		{"nothing", nil, 0},
+		{"the chain's own", []any{grant("storage.kv", "max_bytes", 100)}, 0},
+		{"no list", []any{grant("accel.gpu", "min_vram_gb", 24), grant("oracle.llm", "max_tokens", 10)}, 0},
+		{"a list and a set", []any{grant("http.fetch", "domain_set", "social_apis", "allowlist_domains", list("a.com", "b.com"))}, 2 + len(set)},
+	} {
+		g, err := manifest.Parse(item(nil, list(c.list...)))
+		if got := g.Attested(testParams()); err != nil || len(set) == 0 || got != uint64(c.want) {
+			t.Errorf("%s: %d items, want %d; %v", c.name, got, c.want, err)
+		}
+	}
+}
+
 func TestInherit(t *testing.T) { // E19; entitlements §7
 	parent := grants(t, grant("econ.hold_balance"), grant("econ.transfer"), grant("exec.spawn", "max_children", 3),
 		grant("http.fetch", "allowlist_domains", list("*.a.com", "b.com")), grant("storage.kv", "max_bytes", 100))

@@ -84,6 +84,27 @@ func Provides(runner, actor Grants, p *params.Params) bool {
 	return true
 }
 
+// Attested counts the items of lists that [Provides] holds a runner to: each may be compared
+// with all items of a runner's list.
+func (g Grants) Attested(p *params.Params) (items uint64) {
+	// Bounded: by MaxGrants, 64.
+	for i := range g {
+		if e, ok := Lookup(g[i].ID); !ok || !e.Attested {
+			continue
+		}
+		// Bounded: by MaxGrants, 64 parameters.
+		for n := range g[i].Params {
+			q := &g[i].Params[n]
+			items += uint64(len(q.List))
+			if q.Name == DomainSet {
+				set, _ := p.Entitlements.DomainSet(q.Text)
+				items += uint64(len(set))
+			}
+		}
+	}
+	return items
+}
+
 // needNotSay reports whether a requirement without this parameter is met by any
 // value of it: any region, any enclave, any memory. An actor without an upper
 // bound is met by no runner that has one.
@@ -147,14 +168,22 @@ func within(g, wider *Grant, p *params.Params, free func(param string) bool) boo
 	if wider.param(Domains) == nil && wider.param(DomainSet) == nil {
 		return true
 	}
-	all := wider.AllowedDomains(p)
-	// Paid: by the spawn that asks (deploy, 100,000 cycles): 256 domains, each compared with as many.
-	for _, d := range g.AllowedDomains(p) {
-		if !CoversAny(all, d) {
-			return false
-		}
+	return coverAll(wider.AllowedDomains(p), g.AllowedDomains(p))
+}
+
+// fewPairs is how many comparisons are less work than to make a list ready.
+const fewPairs = 256
+
+// coverAll reports whether each domain is covered by one of the patterns.
+func coverAll(list, domains []string) bool {
+	if len(list)*len(domains) <= fewPairs {
+		// Bounded: by fewPairs.
+		return !slices.ContainsFunc(domains, func(d string) bool { return !CoversAny(list, d) })
 	}
-	return true
+	ready := patternsOf(list)
+	// Paid: by the spawn that asks (deploy, 100,000 cycles): 256 domains; by who submits a job,
+	// job.candidate_cycles for each domain and runner.
+	return !slices.ContainsFunc(domains, func(d string) bool { return !ready.cover(d) })
 }
 
 // growsWithin reports whether the named set of g stays within the wider grant
@@ -183,7 +212,7 @@ func (q *Param) within(w *Param) bool {
 		if slices.Contains(w.List, "*") {
 			return true
 		}
-		// Paid: by the spawn that asks (deploy, 100,000 cycles): 256 items, each compared with as many.
+		// Paid: as in [coverAll]: 256 items, each compared with as many.
 		for _, item := range q.List {
 			// Bounded: by MaxListItems, 256.
 			if !slices.Contains(w.List, item) {

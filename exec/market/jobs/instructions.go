@@ -15,7 +15,7 @@ func Instructions(rules Rules) service.Table {
 			Opcode: chain.OpJobSubmit, Value: service.TakesValue,
 			Read: read(func() chain.Request { return new(chain.JobSubmit) }),
 			Run: func(c *service.Call, a service.Args) ([]byte, error) {
-				return (&Call{c, &rules}).submitOrder(a.(*chain.JobSubmit))
+				return (&Call{Call: c, Rules: &rules}).submitOrder(a.(*chain.JobSubmit))
 			},
 		},
 		{
@@ -23,7 +23,7 @@ func Instructions(rules Rules) service.Table {
 			Read:  read(func() chain.Request { return new(chain.JobCancel) }),
 			Price: func(p *params.Params, _ service.Args) chain.Usage { return CancelPrice(p) },
 			Run: func(c *service.Call, a service.Args) ([]byte, error) {
-				return nil, (&Call{c, &rules}).Cancel(a.(*chain.JobCancel).JobID)
+				return nil, (&Call{Call: c, Rules: &rules}).Cancel(a.(*chain.JobCancel).JobID)
 			},
 		},
 	}}

@@ -24,12 +24,13 @@ func handling(p *params.Params, bytes int) chain.Usage {
 }
 
 // passes is what the dispatcher's own work on a job costs, besides [handling]: its rows, the
-// look at so many registered runners, and the steps of the judge (market table §7).
-func passes(p *params.Params, spec *chain.JobSpec, terms *chain.JobTerms, registered uint64) chain.Usage {
+// look at so many registered runners, each of which is held to so many items of what the
+// submitter requires, and the steps of the judge (market table §7).
+func passes(p *params.Params, spec *chain.JobSpec, terms *chain.JobTerms, registered, required uint64) chain.Usage {
 	api := &p.API
 	// Candidates are found once, and for each attempt put together again where they are not
 	// remembered.
-	each := p.Job.CandidateCycles * chain.Cycles(1+p.Job.MaxRetries)
+	each := p.Job.CandidateCycles * chain.Cycles(1+p.Job.MaxRetries+required)
 	if spec.RequiredRunnerPool != nil {
 		each += p.Job.PoolCheckCycles
 	}

@@ -114,6 +114,21 @@ type class struct {
 	grants  map[chain.Hash]Requester // by their manifests
 	wanted  map[selection.Wanted]*found
 	bitmaps map[string]*found
+
+	provides map[requirement]bool // what was asked before
+	joined   map[membership]bool
+}
+
+// requirement is a manifest and what a runner has to meet it with.
+type requirement struct {
+	manifest chain.Hash
+	offer    *runners.Known // nil: it attests nothing
+}
+
+// membership is a pool and a runner.
+type membership struct {
+	pool   string
+	runner chain.Address
 }
 
 // found are the candidates of jobs that want the same.
@@ -134,6 +149,7 @@ func (d *Dispatch) newClass() (*class, error) {
 	c := &class{
 		d: d, number: number, config: config, runners: all, known: map[chain.Address]*runners.Known{}, order: d.Memo.byAddress(all),
 		grants: map[chain.Hash]Requester{}, wanted: map[selection.Wanted]*found{}, bitmaps: map[string]*found{},
+		provides: map[requirement]bool{}, joined: map[membership]bool{},
 	}
 	// Paid: job.candidate_cycles for each registered runner (resolution 12.21).
 	for i, k := range known {
@@ -174,18 +190,32 @@ func (c *class) candidates(id chain.Hash, j *Job) (*found, error) {
 	return f, nil
 }
 
-// Provides implements [selection.Ask].
+// Provides implements [selection.Ask]. Jobs of a block under one manifest ask once.
 func (c *class) Provides(manifest chain.Hash, runner chain.Address) (bool, error) {
 	k := c.known[runner]
-	if k == nil {
-		k = &runners.Known{} // attests nothing
+	asked := requirement{manifest, k}
+	ok, known := c.provides[asked]
+	if !known {
+		if k == nil {
+			k = &runners.Known{} // attests nothing
+		}
+		ok = k.Provides(c.grants[manifest].Required, c.d.Book.Params, c.d.Book.Height)
+		c.provides[asked] = ok
 	}
-	return k.Provides(c.grants[manifest].Required, c.d.Book.Params, c.d.Book.Height), nil
+	return ok, nil
 }
 
-// JoinedPool implements [selection.Ask].
+// JoinedPool implements [selection.Ask]. Jobs of a block in one pool ask once.
 func (c *class) JoinedPool(pool string, runner chain.Address) (bool, error) {
-	return c.d.Requesters.JoinedPool(pool, runner)
+	asked := membership{pool, runner}
+	if ok, known := c.joined[asked]; known {
+		return ok, nil
+	}
+	ok, err := c.d.Requesters.JoinedPool(pool, runner)
+	if err == nil {
+		c.joined[asked] = ok
+	}
+	return ok, err
 }
 
 // job returns the row of a job that a row of a table names.

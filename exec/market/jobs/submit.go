@@ -33,7 +33,8 @@ var (
 // Call is an operation on the dispatcher by a submitter.
 type Call struct {
 	*service.Call
-	Rules *Rules
+	Rules    *Rules
+	Required uint64 // items of lists that runners must attest for the submitter ([manifest.Grants.Attested])
 }
 
 func (c *Call) book() *Book {
@@ -68,7 +69,7 @@ func (c *Call) chargeAll(id chain.Hash, spec *chain.JobSpec, terms *chain.JobTer
 	if err != nil {
 		return err
 	}
-	if err := c.Run.Take(passes(c.Params, spec, terms, uint64(registered))); err != nil {
+	if err := c.Run.Take(passes(c.Params, spec, terms, uint64(registered), c.Required)); err != nil {
 		return err
 	}
 	data := cbor.AppendBytes(cbor.AppendArray(nil, 5), id[:])

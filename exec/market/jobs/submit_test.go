@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/cbor"
 	"github.com/cowboy-foundation/cowboy/chain/params"
 	"github.com/cowboy-foundation/cowboy/exec/funds"
 	"github.com/cowboy-foundation/cowboy/exec/market/jobs"
@@ -211,5 +212,27 @@ func TestUnreadableBansAreAFault(t *testing.T) {
 	spec.Bounds.MaxInputTokens, spec.Bounds.MaxOutputTokens = 1, 1
 	if err := call.SubmitFor(chain.Hash{1}, spec, terms); !errors.Is(err, unreadable) {
 		t.Errorf("%v", err)
+	}
+}
+
+// TestRequirementsArePaid: who requires things of runners pays to compare each of them with
+// each runner, whether or not a block remembers.
+func TestRequirementsArePaid(t *testing.T) {
+	took := func(required uint64) chain.Cycles {
+		w := newWorld(t)
+		pays := &payer{over: w.over}
+		w.over.SetStorage(chain.AddrRunnerRegistry, state.NewStorageKey(state.VMNamespaceSystem, []byte("count")), cbor.AppendUint(nil, 3)) // registered
+		call := &jobs.Call{
+			Call:  &service.Call{By: people[0], State: w.over, Params: &w.p, Height: 7, Run: pays},
+			Rules: new(jobs.Rules), Required: required,
+		}
+		spec, terms := order(10, 1)
+		if err := call.SubmitFor(chain.Hash{1}, spec, terms); err != nil {
+			t.Fatal(err)
+		}
+		return pays.took.Cycles
+	}
+	if few, many := took(0), took(256); many != few+3*256*20 {
+		t.Errorf("%d cycles, and %d", few, many)
 	}
 }
