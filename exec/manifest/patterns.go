@@ -14,9 +14,8 @@ type patterns struct {
 
 // patternsOf makes a list ready.
 func patternsOf(list []string) *patterns {
-	p := &patterns{exact: slices.Clone(list)}
 	// Bounded: by MaxListItems, 256, and the set of the genesis.
-	slices.Sort(p.exact)
+	p := &patterns{exact: slices.Sorted(slices.Values(list))}
 	// Bounded: as above.
 	for _, d := range p.exact {
 		// Bounded: by one byte.
