@@ -30,10 +30,11 @@ func passes(p *params.Params, spec *chain.JobSpec, terms *chain.JobTerms, regist
 	api := &p.API
 	// Candidates are found once, and for each attempt put together again where they are not
 	// remembered.
-	each := p.Job.CandidateCycles * chain.Cycles(1+p.Job.MaxRetries+required)
+	each := p.Job.CandidateCycles * chain.Cycles(1+p.Job.MaxRetries)
 	if spec.RequiredRunnerPool != nil {
 		each += p.Job.PoolCheckCycles
 	}
+	each += p.Job.CandidateCycles * chain.Cycles(required)
 	bitmap := registered/8 + 1
 	u := chain.Usage{
 		Cycles: 4*api.StorageWriteCycles + chain.Cycles(jobRowBytes+bitmap)*api.StorageWriteByteCycles + each*chain.Cycles(registered),
@@ -64,16 +65,23 @@ func AnswerSteps(spec *chain.JobSpec, terms *chain.JobTerms) uint64 {
 	return answerSteps + answerByteSteps*uint64(terms.ResultSchema.MaxReturnBytes)
 }
 
+// loads are what the code of the actors that a job names costs to use first.
+type loads struct{ answer, verifier chain.Cycles }
+
 // later is what handlers of actors may use for a job in later blocks: the one that takes the
-// answer, whose code costs load to use first, and verifiers. They are charged when the job
-// is submitted, as for a deferred message (resolution 12.54).
-func later(p *params.Params, spec *chain.JobSpec, terms *chain.JobTerms, load chain.Cycles) chain.Usage {
+// answer, and the verifier, which is asked once in each attempt, with the first use of their
+// code. They are charged when the job is submitted, as for a deferred message (resolution
+// 12.54).
+func later(p *params.Params, spec *chain.JobSpec, terms *chain.JobTerms, load loads) chain.Usage {
 	u := chain.Usage{Cycles: terms.VerifierCycles}
+	if _, _, named := judge.Custom(spec); named {
+		u.Cycles = (terms.VerifierCycles + load.verifier) * chain.Cycles(p.Job.MaxRetries)
+	}
 	if spec.Callback.Actor == (chain.Address{}) {
 		return u
 	}
 	api := &p.API
-	u.Cycles += max(terms.CallbackCycles, api.DeliveryCycles) + load
+	u.Cycles += max(terms.CallbackCycles, api.DeliveryCycles) + load.answer
 	payload := chain.Cells(terms.ResultSchema.MaxReturnBytes) + chain.Cells(len(spec.Callback.Context)+len(spec.Callback.CorrelationID))
 	u.Cells = max(p.Actor.MessageReserveCells, api.DeliveryCells) + payload + jobRowBytes + 2*chain.Cells(api.NewEntryCells)
 	return u

@@ -9,6 +9,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
 	"github.com/cowboy-foundation/cowboy/exec/funds"
+	"github.com/cowboy-foundation/cowboy/exec/market/judge"
 	"github.com/cowboy-foundation/cowboy/exec/market/runners"
 	"github.com/cowboy-foundation/cowboy/exec/service"
 	"github.com/cowboy-foundation/cowboy/exec/verdict"
@@ -78,14 +79,25 @@ func (c *Call) chargeAll(id chain.Hash, spec *chain.JobSpec, terms *chain.JobTer
 	if err := c.keepEvent(EventSubmitted, data); err != nil {
 		return err
 	}
-	load := chain.Cycles(0)
-	if spec.Callback.Actor != (chain.Address{}) {
-		if load, err = c.Run.FirstUse(c.By, spec.Callback.Actor); err != nil {
-			return err
-		}
+	load, err := c.loads(spec)
+	if err != nil {
+		return err
 	}
 	reserved := later(c.Params, spec, terms, load)
 	return errors.Join(c.Run.TakeCells(uint64(reserved.Cells)), c.Run.TakeLater(reserved.Cycles))
+}
+
+// loads finds what the actors that a job names cost to load.
+func (c *Call) loads(spec *chain.JobSpec) (l loads, err error) {
+	if to := spec.Callback.Actor; to != (chain.Address{}) {
+		if l.answer, err = c.Run.FirstUse(c.By, to); err != nil {
+			return l, err
+		}
+	}
+	if verifier, _, named := judge.Custom(spec); named {
+		l.verifier, err = c.Run.FirstUse(c.By, verifier)
+	}
+	return l, err
 }
 
 // keepEvent keeps an event and charges for it.

@@ -156,6 +156,7 @@ type payer struct {
 	service.Run
 	over *state.Overlay
 	took chain.Usage
+	load chain.Cycles // of every actor's code
 }
 
 func (p *payer) Take(u chain.Usage) error {
@@ -167,7 +168,7 @@ func (p *payer) Take(u chain.Usage) error {
 func (p *payer) TakeCells(n uint64) error { return p.Take(chain.Usage{Cells: chain.Cells(n)}) }
 
 func (p *payer) TakeLater(n chain.Cycles) error                              { return p.Take(chain.Usage{Cycles: n}) }
-func (p *payer) FirstUse(chain.Address, chain.Address) (chain.Cycles, error) { return 0, nil }
+func (p *payer) FirstUse(chain.Address, chain.Address) (chain.Cycles, error) { return p.load, nil }
 func (p *payer) Events() int                                                 { return 0 }
 func (p *payer) Emit(chain.Event)                                            {}
 func (p *payer) Withheld(chain.Address, chain.Wei) (bool, error)             { return false, nil }
@@ -234,5 +235,31 @@ func TestRequirementsArePaid(t *testing.T) {
 	}
 	if few, many := took(0), took(256); many != few+3*256*20 {
 		t.Errorf("%d cycles, and %d", few, many)
+	}
+}
+
+// TestVerifiersArePaid: a job pays for what its verifier may use in each attempt, with the
+// first use of its code.
+func TestVerifiersArePaid(t *testing.T) {
+	took := func(cycles chain.Cycles) chain.Cycles {
+		w := newWorld(t)
+		pays := &payer{over: w.over, load: 1_000}
+		w.over.SetAccount(chain.Address(bytes.Repeat([]byte{0x11}, 20)), state.Account{CodeHash: w.over.SetCode([]byte("code"))})
+		call := &jobs.Call{Call: &service.Call{By: people[0], State: w.over, Params: &w.p, Height: 7, Run: pays}, Rules: new(jobs.Rules)}
+		spec, terms := order(10, 1)
+		spec.Verification.Mode = chain.VerifyEconomicBond
+		if terms.VerifierCycles = cycles; cycles > 0 {
+			spec.Verification.Checks = []chain.VerifierCheck{&chain.CustomCheck{Actor: "0x1111111111111111111111111111111111111111", Method: "verify"}}
+		}
+		read := len(spec.Encode()) + len(terms.Encode()) // at 16 cycles a byte
+		if err := call.SubmitFor(chain.Hash{1}, spec, terms); err != nil {
+			t.Fatal(err)
+		}
+		return pays.took.Cycles - 16*chain.Cycles(read)
+	}
+	w := newWorld(t)
+	want := 3*(500+1_000) + chain.Cycles(chain.MinJudgeSteps)
+	if got := took(500) - took(0); got != want || w.p.Job.MaxRetries != 3 {
+		t.Errorf("%d cycles, want %d", got, want)
 	}
 }

@@ -14,14 +14,16 @@ import (
 // [Undecided]; what it returns else depends on the set of results alone, not on their order.
 //
 // Failures of a class decide as soon as threshold runners report them, and so do equal
-// results in a majority_vote; all other modes wait for Final (resolution 12.34). Where one
-// runner works, its result is final.
+// results in a majority_vote without a verifier; all others wait for Final (resolution
+// 12.34), so that a verifier is asked once about the results of an attempt. Where one runner
+// works, its result is final.
 func Verdict(q *Question) *Decision {
 	outputs := slices.SortedFunc(slices.Values(q.Outputs), bySeat) // Bounded: 255 seats.
 	mode, threshold := q.Spec.Verification.Mode, max(1, int(q.Spec.Verification.Threshold))
 	final := q.Final || len(outputs) > 0 && alone(mode)
+	_, _, verified := Custom(q.Spec)
 	d, failed := failures(outputs, threshold)
-	if !failed && !final && (!early(mode) || counted(outputs) < threshold) {
+	if !failed && !final && (!early(mode) || verified || counted(outputs) < threshold) {
 		return d
 	}
 	r := rulesOf(q.Spec, q.Terms)

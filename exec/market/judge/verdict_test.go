@@ -168,6 +168,24 @@ func TestFaults(t *testing.T) {
 	}
 }
 
+// TestAVerifierIsAskedOnce: enough that agree do not decide before all are in where an actor
+// has a word, or it would be asked again with each result.
+func TestAVerifierIsAskedOnce(t *testing.T) {
+	j, asked := majority(checks(verifier)), 0
+	q := question(j.spec, j.terms, ok(1, `2`), ok(2, `2`))
+	q.Verifier = func(*judge.Decision) (judge.Opinion, error) { asked++; return judge.Opinion{Valid: true}, nil }
+	for _, c := range []struct {
+		final   bool
+		outcome judge.Outcome
+		asked   int
+	}{{false, judge.Undecided, 0}, {true, judge.Agreed, 1}} {
+		q.Final = c.final
+		if d := judge.Verdict(q); d.Outcome != c.outcome || d.Waiting || asked != c.asked {
+			t.Errorf("final %v: %s, asked %d times", c.final, summary(d), asked)
+		}
+	}
+}
+
 // TestVerifier asks an actor about what the results have come to.
 func TestVerifier(t *testing.T) {
 	j := majority(checks(verifier))
