@@ -8,6 +8,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
 	"github.com/cowboy-foundation/cowboy/exec/actor"
 	"github.com/cowboy-foundation/cowboy/exec/governance"
+	"github.com/cowboy-foundation/cowboy/exec/manifest"
 	"github.com/cowboy-foundation/cowboy/exec/market/jobs"
 	"github.com/cowboy-foundation/cowboy/state"
 )
@@ -407,6 +408,42 @@ func jobText(m ...any) []byte {
 		}
 	}
 	return b
+}
+
+// TestRequiredDomainsArePaid: an actor whose manifest names domains pays for each of them and
+// each registered runner.
+func TestRequiredDomainsArePaid(t *testing.T) {
+	c := marketChain(t, rich(alice), rich(bob))
+	c.engine = testEngine(t)
+	grants := manifest.Grants{
+		{ID: "http.fetch", Params: []manifest.Param{{Name: manifest.Domains, Kind: manifest.ParamList, List: []string{"a.com", "b.com"}}}},
+		{ID: "oracle.llm"},
+		{ID: "storage.kv"},
+	}
+	d := actor.Deployment{
+		Source: []byte(requester), Salt: []byte{1}, Manifest: grants.Append(cbor.AppendText(cbor.AppendMap(nil, 1), "entitlements")),
+		Init: &actor.Init{Handler: "init", Payload: cbor.AppendNull(nil)},
+	}
+	if r := c.block(c.program(alice, nil, actor.AppendPayload(nil, &d))); r.Receipts[0].Code != chain.CodeOK {
+		t.Fatalf("deploy: %+v", r.Receipts[0])
+	}
+	a := actor.AddressOf(alice, d.Salt, d.Source)
+	c.give(a, 2*chain.WeiPerCBY)
+	ask := func() chain.Cycles {
+		r := c.ask(a, "ask", jobText("tip", 5, "type", "llm", "prompt", "p", "max_price", 1_000))
+		if r.Code != chain.CodeOK {
+			t.Fatalf("submit_job: %+v", r)
+		}
+		return r.CyclesUsed
+	}
+	ask() // the first one writes rows that the others write again
+	nobody := ask()
+	if r := c.runnerDoes(bob, 30*chain.WeiPerCBY, plainRegistration(0)); r.Code != chain.CodeOK {
+		t.Fatal(chain.CodeName(r.Code))
+	}
+	if got := ask() - nobody; got != 20+2*20 {
+		t.Errorf("one more registered runner costs %d cycles", got)
+	}
 }
 
 // TestActorSubmitsAJob: the two ways in which a program asks runners, what they cost it, and
