@@ -156,7 +156,7 @@ func TestAnswersTakeOfTheBlocksSteps(t *testing.T) {
 		closed int // in the block of the results
 	}{{"7", 2}, {"1e-310", 1}} {
 		w := newWorld(t)
-		w.params.Job.JudgeStepsPerBlock, w.height = 15_000, 3
+		w.params.Job.JudgeStepsPerBlock, w.height = 10_000, 3
 		data := "[" + strings.Repeat(c.number+",", 100) + "0]"
 		var runners []*runner
 		for n := range 2 {
