@@ -161,7 +161,9 @@ func TestLargeBlocksTravelAsShards(t *testing.T) {
 	})
 	for i, e := range engines {
 		s := &e.Stats
-		if s.Shards.BlocksRebuilt.Load() < 12 || s.Shards.Relayed.Load() < 12 || s.FetchesSent.Load() != 0 || s.Bans.Load() != 0 || s.BlocksRejected.Load() != 0 {
+		// It does not rebuild its own blocks: how many those are follows from the genesis.
+		least := uint64(20) - min(20, s.ProposalsMade.Load())
+		if s.Shards.BlocksRebuilt.Load() < least || s.Shards.Relayed.Load() < least || s.FetchesSent.Load() != 0 || s.Bans.Load() != 0 || s.BlocksRejected.Load() != 0 {
 			t.Errorf("validator %d: %d rebuilt, %d relayed, %d fetches, %d bans, %d rejected", i, s.Shards.BlocksRebuilt.Load(),
 				s.Shards.Relayed.Load(), s.FetchesSent.Load(), s.Bans.Load(), s.BlocksRejected.Load())
 		}
