@@ -146,6 +146,27 @@ func (w *work) kept() ([]byte, error) {
 	return encoded, nil
 }
 
+// keep writes a result beside its place, and puts it there only if all of it is on the disk:
+// whoever has committed to a result and cannot show it loses stake.
+func (w *work) keep(result []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(w.file), filepath.Base(w.file)+".part-*")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(result)
+	if err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(f.Name(), w.file)
+	}
+	if err != nil {
+		_ = os.Remove(f.Name()) // the reason is being reported
+		return fmt.Errorf("keep the result in %s: %w", w.file, err)
+	}
+	return nil
+}
+
 // signature is the runner's of a result (resolution 11.1).
 func (w *work) signature(result []byte) (sig [65]byte) {
 	signed := w.key.Sign(chain.ResultDigest(w.chainID, w.job, result))
@@ -190,7 +211,7 @@ func (c *runnerCommit) Run(ctx context.Context, s *session) error {
 		if result, err = c.result(w); err != nil {
 			return err
 		}
-		if err := os.WriteFile(w.file, result, 0o600); err != nil {
+		if err := w.keep(result); err != nil {
 			return err
 		}
 		s.note("the result is kept in %s", w.file)

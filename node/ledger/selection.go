@@ -76,6 +76,7 @@ func (p *proposal) build(all *order.Selection) (exec.Built, error) {
 // not overcommitted.
 func (l *Ledger) refuse(ctx context.Context, sel *order.Selection, list []*exec.InvalidTx) (refused int, err error) {
 	var never, busy []*chain.VerifiedTx
+	var firsts map[chain.Address]int // made when it is asked for
 	for _, invalid := range list {
 		tx := sel.Txs[invalid.Index]
 		if errors.Is(invalid.Err, exec.ErrTime) {
@@ -86,7 +87,7 @@ func (l *Ledger) refuse(ctx context.Context, sel *order.Selection, list []*exec.
 		}
 		switch {
 		case errors.As(invalid.Err, new(*fees.NonceError)):
-		case !exec.MayPass(invalid.Err), errors.As(invalid.Err, new(*fees.FundsError)) && isFirst(sel.Txs, invalid.Index):
+		case !exec.MayPass(invalid.Err), errors.As(invalid.Err, new(*fees.FundsError)) && isFirst(&firsts, sel.Txs, invalid.Index):
 			never = append(never, tx)
 		}
 		if sel.IsOvercommitted(invalid.Index) {
@@ -108,9 +109,18 @@ func (l *Ledger) refuse(ctx context.Context, sel *order.Selection, list []*exec.
 
 // isFirst reports whether none of a sender's transactions stands before one in a selection.
 // Where such a one lacks money that its sender had at the head, something else of its own
-// takes that in each block, and it would be packed in vain for as long as it waits.
-func isFirst(txs []*chain.VerifiedTx, index int) bool {
-	return !slices.ContainsFunc(txs[:index], func(tx *chain.VerifiedTx) bool { return tx.Sender == txs[index].Sender })
+// takes that in each block, and it would be packed in vain for as long as it waits. firsts
+// are the places of senders' first transactions, for the next call.
+func isFirst(firsts *map[chain.Address]int, txs []*chain.VerifiedTx, index int) bool {
+	if *firsts == nil {
+		*firsts = make(map[chain.Address]int, len(txs))
+		for i, tx := range txs {
+			if _, known := (*firsts)[tx.Sender]; !known {
+				(*firsts)[tx.Sender] = i
+			}
+		}
+	}
+	return (*firsts)[txs[index].Sender] == index
 }
 
 // noteBusy remembers the actors that had no cycles for a message which was counted on.

@@ -2,11 +2,13 @@ package ledger
 
 import (
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
+	"github.com/cowboy-foundation/cowboy/chain/fees"
 	"github.com/cowboy-foundation/cowboy/chain/order"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
 	"github.com/cowboy-foundation/cowboy/consensus/engine"
@@ -98,5 +100,24 @@ func TestADamagedStoreIsNoStumble(t *testing.T) {
 	}
 	if n := l.Stats.Faults.Load(); n != 2 {
 		t.Errorf("%d faults counted, want 2", n)
+	}
+}
+
+// TestWhoLacksMoneyIsDropped: the first transaction of a sender that cannot pay in a block,
+// though it could at the head, is packed no more; those behind it, which may only follow from
+// that, and one that waits for its nonce stay.
+func TestWhoLacksMoneyIsDropped(t *testing.T) { // ADR 206
+	f := newFixture(t)
+	first, second, third := f.transfer(t, 0), f.transfer(t, 1), f.transfer(t, 2)
+	p := &pool{txs: []*chain.VerifiedTx{first, second, third}}
+	l := f.ledger(t, p)
+	short := &fees.FundsError{Need: 2, Spendable: 1}
+	sel := &order.Selection{Txs: []*chain.VerifiedTx{first, second, third}}
+	list := []*exec.InvalidTx{{Index: 0, Err: short}, {Index: 1, Err: short}, {Index: 2, Err: &fees.NonceError{Next: 0, Got: 2}}}
+	if n, err := l.refuse(t.Context(), sel, list); err != nil || n != 3 {
+		t.Fatalf("%d refused, %v", n, err)
+	}
+	if !slices.Equal(p.txs, []*chain.VerifiedTx{second, third}) {
+		t.Errorf("%d wait, want the second and the third", len(p.txs))
 	}
 }

@@ -37,7 +37,7 @@ func FuzzVerdict(f *testing.F) {
 		c := &choices{b}
 		q := c.question()
 		if err := judge.Check(q.Spec, q.Terms); err != nil {
-			t.Skip(err)
+			return // no chain takes such a job: TestCheck holds the refusals
 		}
 		d, plain := judge.Verdict(q), plainVerdict(q)
 		if d.Outcome != plain.outcome || !slices.Equal(d.Seats, plain.seats) || d.Canonical != plain.canonical || d.Panics > 0 {
