@@ -1,6 +1,7 @@
 package rpc
 
 import (
+	"context"
 	"net/http"
 
 	"github.com/cowboy-foundation/cowboy/chain"
@@ -37,8 +38,17 @@ type CandidateProofReply struct {
 	Siblings       []string       `json:"siblings"`
 }
 
-// snapshot makes the candidates of the job again.
-func (b *jobBook) snapshot() (*selection.Snapshot, error) {
+// candidateBytes is what a registered runner is billed as, of whom a snapshot is made again:
+// to weigh, sort and hash one takes some two microseconds ([Bill]).
+const candidateBytes = 32
+
+// snapshot makes the candidates of the job again, which the request pays for before.
+func (b *jobBook) snapshot(ctx context.Context) (*selection.Snapshot, error) {
+	eligible, err := b.Storage(chain.AddrJobDispatcher, jobs.EligibleKey(b.id))
+	if err != nil {
+		return nil, err
+	}
+	Bill(ctx, 8*len(eligible)*candidateBytes)
 	snapshot, ok, err := jobs.Candidates(b, b.id, b.job)
 	if err == nil && !ok {
 		err = notFound(CodeCandidatesGone, "nobody is drawn for job %s any more, so its candidates are not kept; its candidates_root is", b.id)
@@ -52,7 +62,7 @@ func (s *Server) candidates(w http.ResponseWriter, r *http.Request, args []strin
 		return err
 	}
 	return s.aboutJob(w, r, args[0], func(b *jobBook) (any, error) {
-		snapshot, err := b.snapshot()
+		snapshot, err := b.snapshot(r.Context())
 		if err != nil {
 			return nil, err
 		}
@@ -74,7 +84,7 @@ func (s *Server) candidate(w http.ResponseWriter, r *http.Request, args []string
 		return err
 	}
 	return s.aboutJob(w, r, args[0], func(b *jobBook) (any, error) {
-		snapshot, err := b.snapshot()
+		snapshot, err := b.snapshot(r.Context())
 		if err != nil {
 			return nil, err
 		}

@@ -157,3 +157,34 @@ func TestUnknownJobs(t *testing.T) {
 	wantError(t, request(s, http.MethodGet, "/job/"+id.String()+"/candidates?limit=0", "", nil), http.StatusBadRequest, rpc.CodeBadNumber)
 	wantError(t, request(s, http.MethodGet, "/job/"+id.String()+"/candidate/0x1", "", nil), http.StatusBadRequest, rpc.CodeBadAddress)
 }
+
+// billing is a docket that notes what a request was billed when its head was read.
+type billing struct {
+	docket
+	bytes *int
+}
+
+func (b billing) ReadHead(ctx context.Context, read func(rpc.StorageReader, chain.Height) error) error {
+	err := read(b.head, 100)
+	*b.bytes = rpc.Billed(ctx)
+	return err
+}
+
+// TestCandidatesAreBilled: a snapshot that is made again for a reader is paid by who was
+// registered, whether or not they are asked for.
+func TestCandidatesAreBilled(t *testing.T) {
+	d, _ := newDocket(t)
+	b := billing{d, new(int)}
+	cfg := rpc.DefaultConfig()
+	s := newServer(t, cfg, b)
+	id := chain.Hash{7}
+	d.putJob(id, func(*jobs.Job) {})
+	d.head.SetStorage(chain.AddrJobDispatcher, jobs.EligibleKey(id), make([]byte, 1_000))
+	for _, path := range []string{"/candidates?limit=1", "/candidate/" + chain.Address{1}.String()} {
+		*b.bytes = 0
+		request(s, http.MethodGet, "/job/"+id.String()+path, "", nil)
+		if want := 8 * 1_000 * 32; *b.bytes != want {
+			t.Errorf("%s: %d bytes were billed, want %d", path, *b.bytes, want)
+		}
+	}
+}
