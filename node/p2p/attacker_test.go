@@ -45,9 +45,29 @@ func attack(t *testing.T, cfg Config, target *node) (*attacker, error) {
 	return &attacker{t: t, conn: conn, quic: tr, ended: conn.Context()}, nil
 }
 
-// open begins a stream with the given bytes.
+// attackRefused is attack where the target hangs up by itself: its reason may come
+// before the client's side of the handshake is done, and is then the dial's error.
+func attackRefused(t *testing.T, cfg Config, target *node) *attacker {
+	t.Helper()
+	a, err := attack(t, cfg, target)
+	if err == nil {
+		return a
+	}
+	var app *quic.ApplicationError
+	if !errors.As(err, &app) || !app.Remote {
+		t.Fatal(err)
+	}
+	ended, end := context.WithCancelCause(context.Background())
+	end(err)
+	return &attacker{t: t, ended: ended}
+}
+
+// open begins a stream with the given bytes. A connection that was refused has none.
 func (a *attacker) open(first ...byte) *quic.SendStream {
 	a.t.Helper()
+	if a.conn == nil {
+		return nil
+	}
 	s, err := a.conn.OpenUniStream()
 	if err != nil {
 		a.t.Fatal(err)

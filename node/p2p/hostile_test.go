@@ -147,9 +147,7 @@ func TestBannedPeerIsNotSpokenTo(t *testing.T) {
 	a.greet()
 	a.open(77)
 	a.thrownOut()
-	if a, err = attack(t, cfg, nodes[0]); err != nil {
-		t.Fatal(err)
-	}
+	a = attackRefused(t, cfg, nodes[0])
 	a.greet()
 	if code, text := a.thrownOut(); code != closeBanned {
 		t.Errorf("closed with %d %q, want the ban", code, text)
@@ -279,11 +277,7 @@ func TestTooManyConnections(t *testing.T) {
 	nodes, cfg := honestAnd(t, nil)
 	var open []*attacker
 	for range 20 {
-		a, err := attack(t, cfg, nodes[0])
-		if err != nil {
-			t.Fatal(err)
-		}
-		open = append(open, a)
+		open = append(open, attackRefused(t, cfg, nodes[0]))
 	}
 	eventually(t, "most are closed", func() bool {
 		left := 0
@@ -308,10 +302,7 @@ func TestFullNodes(t *testing.T) {
 		if cfg.Key, err = ed25519.NewPrivateKey(append(make([]byte, 31), byte(200+i))); err != nil {
 			t.Fatal(err)
 		}
-		a, err := attack(t, cfg, nodes[0])
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := attackRefused(t, cfg, nodes[0])
 		guests = append(guests, a)
 		if i < 2 { // the third may be shown the door before it has greeted
 			a.greet()
