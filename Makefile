@@ -113,7 +113,7 @@ soak-stall: ## the memory of validators while nothing is final, with views that 
 
 soak-lanes: ## ten times the transfers that blocks take, for a minute, beside runner instructions and timers, under both lane tables; a million operations of the pool beside its model
 	$(GO) test -count=1 -timeout 30m -v ./cmd/cowboy-bench -run TestLanesUnderOverload -args -lanes-for=1m
-	$(GO) test -count=1 -timeout 30m ./lanes -run 'TestPoolMatchesModel|TestPoolAtExtremes' -args -long
+	$(GO) test -count=1 -timeout 30m ./lanes -run 'TestPoolMatchesModel|TestPoolAtExtremes|TestConcurrentHistoriesAreLinearizable' -args -long
 
 soak-limits: ## run every kind of transaction 100 times by each of 8 workers at 55 limits of either meter
 	$(GO) test -count=1 -timeout 0 -v ./node/hostile -run TestLimits -args -limit-runs=100

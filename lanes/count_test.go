@@ -18,7 +18,11 @@ import (
 // -run 'TestCountsKeepTheirPromise/seed=3'.
 func TestCountsKeepTheirPromise(t *testing.T) {
 	var narrow, guessed, late int
-	for seed := range uint64(200) {
+	seeds := uint64(200)
+	if testing.Short() {
+		seeds = 50
+	}
+	for seed := range seeds {
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(seed, 41))
 			params := params.Default()

@@ -36,7 +36,7 @@ func TestPoolAtExtremes(t *testing.T) {
 	if *long {
 		seeds, operations = 40, 5_000
 	} else if testing.Short() {
-		seeds, operations = 12, 2_000
+		seeds, operations = 12, 750
 	}
 	taken := 0
 	for seed := range seeds {

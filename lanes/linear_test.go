@@ -374,9 +374,11 @@ func reader(now map[chain.Address]account, height chain.Height) func(chain.Addre
 // -run 'TestConcurrentHistoriesAreLinearizable/seed=17'; which interleaving it
 // meets is up to Go's scheduler, so each is run several times.
 func TestConcurrentHistoriesAreLinearizable(t *testing.T) {
-	scripts, runs := uint64(400), 5
-	if testing.Short() {
-		scripts = 60
+	scripts, runs := uint64(200), 5
+	if *long {
+		scripts = 400
+	} else if testing.Short() {
+		scripts = 30
 	}
 	overlapping := 0
 	for seed := range scripts {
@@ -430,8 +432,11 @@ func (h *history) String() string {
 
 // TestTheCheckerFindsFaults: a search that explains everything is worth nothing.
 func TestTheCheckerFindsFaults(t *testing.T) {
-	found := 0
-	for seed := range uint64(40) {
+	found, scripts := 0, uint64(40)
+	if testing.Short() {
+		scripts = 12
+	}
+	for seed := range scripts {
 		p, h, threads := script(seed)
 		h.run(p, threads, seed)
 		victim := -1
@@ -448,7 +453,7 @@ func TestTheCheckerFindsFaults(t *testing.T) {
 			found++
 		}
 	}
-	if found < 30 {
-		t.Errorf("%d of 40 falsified histories were found", found)
+	if found < int(scripts*3/4) {
+		t.Errorf("%d of %d falsified histories were found", found, scripts)
 	}
 }

@@ -18,7 +18,11 @@ import (
 // compares the selection with the rule written plainly. Rerun one case with
 // -run 'TestPackIsAcceptedByTheVerifier/seed=3'.
 func TestPackIsAcceptedByTheVerifier(t *testing.T) {
-	for seed := range uint64(60) {
+	seeds := uint64(60)
+	if testing.Short() {
+		seeds = 16
+	}
+	for seed := range seeds {
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
 			t.Parallel()
 			packsRight(t, seed)

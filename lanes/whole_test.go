@@ -291,9 +291,9 @@ func (p *bare) checkShards(t testing.TB) {
 	}
 }
 
-// checkTurns: the turns of a fifo are those of its entries that lead themselves.
+// checkTurns: the turns of a fifo are those of its entries that lead themselves. It is no
+// Helper: it runs for every fifo of every shard, and to say so costs more than the check.
 func (p *bare) checkTurns(t testing.TB, h *shard, lane chain.LaneID, l level) {
-	t.Helper()
 	q := &h.lanes[lane]
 	var want []arrival
 	for e := q.fifos[l].head; e != nil; e = e.next {
