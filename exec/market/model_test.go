@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/binary"
+	"flag"
 	"math/rand/v2"
 	"reflect"
 	"slices"
@@ -15,6 +16,8 @@ import (
 	"github.com/cowboy-foundation/cowboy/exec/market/selection"
 	"github.com/cowboy-foundation/cowboy/state"
 )
+
+var markets = flag.Int("markets", 12, "random markets of TestDispatcherMatchesModel")
 
 // The model is the dispatcher as the texts say it: runners and jobs in lists, a copy of all
 // candidates for each job, everything looked at in every block. It shares weights,
@@ -520,7 +523,7 @@ func (m *model) verify(rng *rand.Rand, d *jobs.Dispatch) {
 // once with all that is remembered of earlier blocks and of a fork, once from the rows
 // alone.
 func TestDispatcherMatchesModel(t *testing.T) {
-	seeds := 30
+	seeds := *markets
 	if testing.Short() {
 		seeds = 6
 	}

@@ -54,12 +54,16 @@ func (m *Maps) Storage(addr chain.Address, key state.StorageKey) ([]byte, error)
 	return bytes.Clone(m.Storages[addr][key]), nil
 }
 
-// Scan implements state.View: it sorts all there is.
+// Scan implements state.View: it sorts all that the span holds.
 func (m *Maps) Scan(addr chain.Address, s state.Span) (list []state.Entry, err error) {
-	for _, key := range slices.Sorted(maps.Keys(m.Storages[addr])) {
-		if !s.Holds(key) {
-			continue
+	var keys []state.StorageKey
+	for key := range m.Storages[addr] {
+		if s.Holds(key) {
+			keys = append(keys, key)
 		}
+	}
+	slices.Sort(keys)
+	for _, key := range keys {
 		if s.Used() {
 			break
 		}
