@@ -3,6 +3,7 @@ package exec_test
 import (
 	"bytes"
 	"errors"
+	"flag"
 	"strings"
 	"testing"
 
@@ -25,6 +26,8 @@ func (c *testChain) put(write func(o *state.Overlay) error) {
 	c.state = c.state.With(o.Delta())
 }
 
+var crowds = flag.Bool("crowds", false, "TestCrowdOfOrigins: crowds of 100,000 and of 10,000")
+
 // TestCrowdOfOrigins: a crowd whose members have each deferred a message to one height
 // holds up who deferred to it by as many blocks as it makes in the worst place, and
 // neither who deferred after it, nor who deferred to another height or waits.
@@ -35,11 +38,11 @@ func TestCrowdOfOrigins(t *testing.T) { // ADR 100
 		burns       uint64 // loops of each; 0: it goes to an account without code
 		perBlock    int    // of whom a block takes at least so many
 	}{
-		{"messages that do nothing", 8_000, 100_000, 0, 2_000},
-		{"messages that fill blocks", 1_500, 10_000, 9_000, 300}, // who stands in their midst waits for what they have paid
+		{"messages that do nothing", 16_000, 100_000, 0, 2_000},
+		{"messages that fill blocks", 2_000, 10_000, 9_000, 300}, // who stands in their midst waits for what they have paid
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if !testing.Short() {
+			if *crowds {
 				tt.crowd = tt.full
 			}
 			c := messages(t)

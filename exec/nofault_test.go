@@ -29,7 +29,7 @@ import (
 // and whoever makes nodes keep bytes has paid for them (kept_test.go).
 
 var (
-	wildSeeds  = flag.Uint64("wild-seeds", 8, "random chains of TestNoFault")
+	wildSeeds  = flag.Uint64("wild-seeds", 5, "random chains of TestNoFault")
 	wildFirst  = flag.Uint64("wild-first", 0, "the first of their seeds")
 	wildBlocks = flag.Int("wild-blocks", 70, "blocks of each")
 )

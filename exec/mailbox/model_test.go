@@ -2,6 +2,7 @@ package mailbox
 
 import (
 	"errors"
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -205,13 +206,15 @@ func blockOf(t testing.TB, o *state.Overlay, h chain.Height) (got []uint64) {
 	return got
 }
 
+var long = flag.Bool("long", false, "crowds of 100,000 messages")
+
 // TestCrowdHoldsUpItself: whatever one origin sends, by whatever senders, to whomever and
 // deferred to which heights, another's message comes at its next turn; N origins hold it
 // up by N/256 blocks.
 func TestCrowdHoldsUpItself(t *testing.T) {
-	crowd := 100_000
-	if testing.Short() {
-		crowd = 20_000
+	crowd := 20_000 // more than there are origins
+	if *long {
+		crowd = 100_000
 	}
 	wide := func(first byte, n int) chain.Address {
 		return chain.Address{first, byte(n >> 16), byte(n >> 8), byte(n)}

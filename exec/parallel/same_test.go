@@ -27,7 +27,7 @@ import (
 )
 
 var (
-	seeds = flag.Uint64("seeds", 8, "chains of TestSameAsSequential")
+	seeds = flag.Uint64("seeds", 4, "chains of TestSameAsSequential")
 	first = flag.Uint64("first", 1, "seed of the first chain")
 )
 
