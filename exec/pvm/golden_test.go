@@ -137,8 +137,11 @@ func TestGolden(t *testing.T) {
 // TestWays runs the corpus in every way that must not matter.
 func TestWays(t *testing.T) {
 	corpus := goldenCorpus(t)
+	if !*long {
+		corpus = everyNth(corpus[1:], 3) // TestWarmthIsFree takes others
+	}
 	if testing.Short() {
-		corpus = corpus[:len(corpus)/8]
+		corpus = everyNth(corpus, 3)
 	}
 	want := way{key: [2]uint64{1, 2}}.run(t, corpus)
 	plain := func(l *pvm.Limits) { l.Compile.PlainBranches = true }

@@ -25,7 +25,10 @@ import (
 	"github.com/cowboy-foundation/cowboy/exec/pvm/sdk"
 )
 
-var rewrite = flag.Bool("rewrite", false, "write the tables and the golden file instead of comparing")
+var (
+	rewrite = flag.Bool("rewrite", false, "write the tables and the golden file instead of comparing")
+	long    = flag.Bool("long", false, "run all of the corpus where the tests take one in three, and cut off more calls")
+)
 
 // raising matches the functions whose literal arguments become the texts of
 // exceptions.

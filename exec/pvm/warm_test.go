@@ -34,8 +34,11 @@ func paidLine(e *pvm.Engine, p program) string {
 // is taken apart once for each machine shows in time alone.
 func TestWarmthIsFree(t *testing.T) {
 	corpus := goldenCorpus(t)
+	if !*long {
+		corpus = everyNth(corpus, 3)
+	}
 	if testing.Short() {
-		corpus = everyNth(corpus, 8)
+		corpus = everyNth(corpus, 3)
 	}
 	corpus = append(corpus, remembered()...)
 	rt := newRuntime(t, [2]uint64{1, 2})

@@ -11,7 +11,7 @@ import (
 )
 
 var (
-	agreeRuns = flag.Int("agree", 120, "programs of TestRandomProgramsAgree")
+	agreeRuns = flag.Int("agree", 60, "programs of TestRandomProgramsAgree")
 	agreeSeed = flag.Uint64("agree-seed", 1, "what they are made by")
 )
 

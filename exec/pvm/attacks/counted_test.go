@@ -1,6 +1,7 @@
 package attacks_test
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"runtime"
@@ -56,6 +57,11 @@ func TestWhatIsHeldIsCounted(t *testing.T) {
 	}
 }
 
+var (
+	heldStep        = flag.Int("held", 3, "TestAllThatIsHeldIsCounted takes one expression in so many")
+	generatedCycles = flag.Int64("generated", 40_000_000, "cycles of each program of TestGeneratedCodeGoes")
+)
+
 // TestAllThatIsHeldIsCounted goes through expressions whose value keeps much alive, by every
 // way of keeping that was thought of: 40 of each hold no more than what is counted allows.
 func TestAllThatIsHeldIsCounted(t *testing.T) {
@@ -71,7 +77,7 @@ func TestAllThatIsHeldIsCounted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	expressions, step := strings.Split(strings.TrimSpace(string(list)), "\n"), 1
+	expressions, step := strings.Split(strings.TrimSpace(string(list)), "\n"), *heldStep
 	if testing.Short() {
 		step = 7
 	}
@@ -169,7 +175,7 @@ func TestGeneratedCodeGoes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if held, counted := heldBy(t, rt, p, 60_000_000); held > generatedMost {
+		if held, counted := heldBy(t, rt, p, *generatedCycles); held > generatedMost {
 			t.Errorf("%s: %d bytes are held, %d are counted", name, held, counted)
 		} else {
 			t.Logf("%s: %d bytes are held, %d are counted", name, held, counted)

@@ -15,7 +15,7 @@ import (
 )
 
 var (
-	crossCalls = flag.Int("cross", 6_000, "calls of TestCross")
+	crossCalls = flag.Int("cross", 3_000, "calls of TestCross")
 	crossSeed  = flag.Uint64("cross-seed", 1, "what they are chosen by")
 	crossNanos = flag.Float64("cross-ns", 0, "print calls that take more ns a cycle than this, on a machine that does nothing else; 0: none")
 )

@@ -18,7 +18,7 @@ import (
 )
 
 var (
-	evolveRuns  = flag.Int("evolve", 150, "programs of TestEvolve")
+	evolveRuns  = flag.Int("evolve", 75, "programs of TestEvolve")
 	evolveSeed  = flag.Uint64("evolve-seed", 1, "what they are made by")
 	evolveNanos = flag.Bool("evolve-ns", false, "look for programs that take long, not for those that allocate much, and print the worst: on a machine that does nothing else")
 )

@@ -22,7 +22,7 @@ import (
 )
 
 var (
-	hostRuns = flag.Int("agree-host", 60, "programs of TestHostsAgree")
+	hostRuns = flag.Int("agree-host", 30, "programs of TestHostsAgree")
 	hostSeed = flag.Uint64("agree-host-seed", 1, "what they are made by")
 )
 

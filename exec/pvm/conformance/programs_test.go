@@ -12,7 +12,7 @@ import (
 )
 
 var (
-	programs  = flag.Int("programs", 100, "random programs to compare with CPython")
+	programs  = flag.Int("programs", 40, "random programs to compare with CPython")
 	reported  = flag.Int("reported", 10, "random programs to shrink and print, of those that differ")
 	firstSeed = flag.Int64("seed", 1, "seed of the first random program")
 )

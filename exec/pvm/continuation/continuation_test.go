@@ -3,6 +3,7 @@ package continuation_test
 import (
 	"encoding/hex"
 	"errors"
+	"flag"
 	"math/rand"
 	"os"
 	"strings"
@@ -553,10 +554,12 @@ func (g *writer) loop(depth, deep int) {
 	}
 }
 
+var handlers = flag.Int("handlers", 100, "handlers of TestGeneratedHandlers")
+
 func TestGeneratedHandlers(t *testing.T) {
 	w := newWorld(t)
 	suspended := 0
-	for seed := range int64(300) {
+	for seed := range int64(*handlers) {
 		g := &writer{r: rand.New(rand.NewSource(seed))}
 		g.line(0, "a, b, c, i, n = 1, 2, 0, 5, 0")
 		for range 4 {
@@ -569,7 +572,7 @@ func TestGeneratedHandlers(t *testing.T) {
 			t.Fatalf("seed %d", seed)
 		}
 	}
-	if suspended < 300 {
+	if suspended < *handlers {
 		t.Errorf("only %d suspensions in all", suspended)
 	}
 }

@@ -1,6 +1,7 @@
 package vm_test
 
 import (
+	"flag"
 	"os"
 	"runtime"
 	"strings"
@@ -15,6 +16,8 @@ const (
 	sizesKept   = 500
 	sizesFactor = 2
 )
+
+var sizesStep = flag.Int("sizes", 3, "TestObjectsAreCounted takes one expression in so many")
 
 // TestObjectsAreCounted: no object of any kind takes more than twice the bytes that the machine
 // counts of it. What keeps a text of which it is a part may take a byte for each cycle besides,
@@ -32,7 +35,7 @@ func TestObjectsAreCounted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	expressions, step := strings.Split(strings.TrimSpace(string(list)), "\n"), 1
+	expressions, step := strings.Split(strings.TrimSpace(string(list)), "\n"), *sizesStep
 	if testing.Short() {
 		step = 7
 	}
