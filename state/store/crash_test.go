@@ -22,7 +22,7 @@ import (
 
 // Settings of the crash matrix, after -args.
 var (
-	crashEvery  = flag.Int("every", 50, "crash matrix: try one operation of so many")
+	crashEvery  = flag.Int("every", 100, "crash matrix: try one operation of so many")
 	crashSeed   = flag.Uint64("seed", 1, "crash matrix and random eras: seed of the workload")
 	crashBlocks = flag.Int("blocks", 200, "crash matrix: blocks of the workload")
 	crashOp     = flag.Int("op", -1, "crash matrix: try this operation alone")

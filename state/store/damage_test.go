@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"log/slog"
@@ -18,6 +19,8 @@ import (
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/state"
 )
+
+var damages = flag.Int("damages", 16, "damages of each file of a store")
 
 // TestDamagedFiles changes one byte, zeroes a page or cuts the end of each file
 // of a closed store. Whatever then opens and reads must be what was written, or
@@ -40,7 +43,7 @@ func TestDamagedFiles(t *testing.T) {
 	outcomes := map[string]int{}
 	for _, name := range filesOf(t, fs) {
 		good := readFile(t, fs, name)
-		for range 40 / thinning {
+		for range max(1, *damages/thinning) {
 			bad, what := spoil(rng, good)
 			outcome, err := judge(damagedCopy(t, fs, name, bad), &c, filepath.Base(name))
 			kind := kindOf(name)

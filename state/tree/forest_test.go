@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"flag"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -46,13 +47,19 @@ func randomWrites(rng *rand.Rand, addresses, slots int) *state.Delta {
 	return d
 }
 
+var forests = flag.Uint64("forests", 6, "random chains of TestForestAgainstPlain")
+
 // TestForestAgainstPlain applies random blocks with the plain trie and with
 // forests of 1, 2, 4 and 16 workers. Images are retired and released at random,
 // forks are grown and dropped, and records that were given back are overwritten:
 // root, rows and accounts must agree throughout. Rerun one case with
 // -run 'TestForestAgainstPlain/seed=3'.
 func TestForestAgainstPlain(t *testing.T) {
-	for seed := range seeds(12) {
+	n := *forests
+	if testing.Short() {
+		n = 3
+	}
+	for seed := range n {
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(seed, 7))
 			m := newMemory()
