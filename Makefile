@@ -20,7 +20,7 @@ TOOLS      := $(shell $(GO) env GOPATH)/bin
 TAGS       := pebblegozstd,netgo,osusergo
 export GOAMD64 := v1
 
-.PHONY: help build devnet test check ci race sim sim-machines sim-nodes sim-lives twins mutants fuzz soak soak-kill soak-committee soak-own-key soak-crash soak-damage soak-liars soak-stall soak-drip soak-lanes soak-limits soak-hostile soak-pvm-fuzz soak-day soak-rent bench bench-crypto bench-state \
+.PHONY: help build devnet test check ci race sim sim-machines sim-nodes sim-lives twins mutants fuzz soak soak-kill soak-committee soak-own-key soak-crash soak-damage soak-liars soak-stall soak-drip soak-lanes soak-limits soak-exec soak-hostile soak-pvm-fuzz soak-day soak-rent bench bench-crypto bench-state \
         bench-lanes bench-exec bench-timers bench-workloads bench-consensus bench-strangers bench-pvm bench-pvm-costs bench-compare bench-gate bench-e2e generate spec-map purego arm64 i386 interop oracles pvm-oracle pvm-scripts pvm-arch tools clean
 
 help: ## list the targets
@@ -71,7 +71,7 @@ mutants: ## plant known bugs one at a time and say what finds each (ONLY=name,na
 fuzz: ## run every fuzz target for a bounded time (TIME=10s each)
 	@.ci/fuzz $(TIME)
 
-soak: soak-kill soak-committee soak-own-key soak-crash soak-damage soak-liars soak-drip soak-lanes soak-limits twins mutants ## the long floors: kills, power cuts, full lanes, limits, twins, planted bugs, long fuzzing, long simulation
+soak: soak-kill soak-committee soak-own-key soak-crash soak-damage soak-liars soak-drip soak-lanes soak-limits soak-exec twins mutants ## the long floors: kills, power cuts, full lanes, the Python machine, limits, twins, planted bugs, long fuzzing, long simulation
 	@.ci/fuzz 2m
 	cd consensus/simtest && $(GO) test -count=1 -timeout 60m -run 'TestSim$$' -args -report -first=1 -seeds=5000
 	cd node/simnode && $(GO) test -count=1 -timeout 0 -run 'TestNodes$$' -args -report -first=1 -seeds=300
@@ -92,6 +92,7 @@ soak-own-key: ## two lives of one key and restored folders, each case RUNS=20 ti
 soak-crash: ## cut the power of the store at every file operation, and let every one fail
 	$(GO) test -count=1 -timeout 60m -v ./state/store -run TestCrashMatrix -args -every=1
 	$(GO) test -count=1 -timeout 60m -v ./state/store -run TestCrashMatrix -args -every=1 -seed=2 # an archive
+	$(GO) test -count=1 -timeout 60m -v ./state/store -run 'TestDamagedFiles$$' -args -damages=40
 	@# A database that failed keeps its memory until the process ends: one process for each part.
 	for part in {0..15}; do \
 		$(GO) test -count=1 -timeout 60m -v ./state/store -run TestInjectedErrors -args -every=1 -parts=16 -part=$$part; \
@@ -117,6 +118,19 @@ soak-lanes: ## ten times the transfers that blocks take, for a minute, beside ru
 
 soak-limits: ## run every kind of transaction 100 times by each of 8 workers at 55 limits of either meter
 	$(GO) test -count=1 -timeout 0 -v ./node/hostile -run TestLimits -args -limit-runs=100
+
+soak-exec: ## what the tests of execution and of the tries do in part, in full: attacks, the corpus, handlers, markets, crowds, random chains
+	$(GO) test -count=1 -timeout 30m ./exec -run 'TestCrowdOfOrigins$$|TestNoFault$$' -args -crowds -wild-seeds=8
+	$(GO) test -count=1 -timeout 30m ./exec/parallel -run 'TestSameAsSequential$$' -args -seeds=8
+	$(GO) test -count=1 -timeout 30m ./exec/market -run 'TestDispatcherMatchesModel$$' -args -markets=30
+	$(GO) test -count=1 -timeout 30m ./exec/mailbox -run 'TestCrowdHoldsUpItself$$' -args -long
+	$(GO) test -count=1 -timeout 30m ./exec/pvm -run 'TestCallsCutOffLeaveNothing$$|TestWarmthIsFree$$|TestWays$$' -args -long
+	$(GO) test -count=1 -timeout 30m ./exec/pvm/attacks -args -agree=120 -agree-host=60 -evolve=150 -cross=6000 -held=1 -generated=60000000
+	$(GO) test -count=1 -timeout 30m ./exec/pvm/vm -run 'TestObjectsAreCounted$$' -args -sizes=1
+	$(GO) test -count=1 -timeout 30m ./exec/pvm/continuation -run 'TestGeneratedHandlers$$' -args -handlers=300
+	$(GO) test -count=1 -timeout 30m ./exec/pvm/ucd -run 'TestPropertiesAgainstPython$$' -args -every
+	$(GO) test -count=1 -timeout 30m ./exec/pvm/conformance -run 'TestRandomPrograms$$' -args -programs=100
+	$(GO) test -count=1 -timeout 30m ./state/tree -run 'TestForestAgainstPlain$$' -args -forests=12
 
 soak-hostile: ## a chain under every attack on time, bytes and room beside honest people: FOR=10m, at least 200 blocks an attack
 	$(GO) test -count=1 -timeout 0 -v ./bench/siege -run 'TestSiege$$' -args -for=$(or $(FOR),10m) -attack='$(ATTACK)'
@@ -207,7 +221,7 @@ oracles: ## check roots, proofs, pairings and account signatures with third-part
 	@.ci/pvm-arch 386
 
 pvm-oracle: ## hold the PVM to CPython 3.11: its front end, its own tests, random programs (PYTHON311=python3.11; writes docs/pvm-conformance.md)
-	CI=true $(GO) test -count=1 -timeout 20m ./exec/pvm/ucd
+	CI=true $(GO) test -count=1 -timeout 20m ./exec/pvm/ucd -args -every
 	CI=true $(GO) test -count=1 -timeout 20m -v ./exec/pvm/syntax -args -all
 	CI=true $(GO) test -count=1 -timeout 90m -v -run TestRandomPrograms ./exec/pvm/conformance -args -programs=10000
 	CI=true $(GO) test -count=1 -timeout 40m -v -run TestCPythonsOwnTests ./exec/pvm/conformance -args -all -update
