@@ -315,7 +315,7 @@ def go(msg):
 var errPumped = errors.New("what was paid before has raised the base fee")
 
 func savedUp() attack {
-	const blocks, aBlock = shortBlocks, 9
+	const blocks, aBlock = 12, 9
 	var banks, burners []chain.Address
 	var before chain.Wei
 	turn := 0

@@ -27,6 +27,8 @@ type attack struct {
 	crowd     int  // further accounts of the attacker
 	first     bool // it takes what is free before the honest come
 
+	long bool // it comes in the long form alone, or if it is named
+
 	makers   int // nodes that propose in turns; 0: one
 	restarts int // after so many blocks the first of them loses what it had in memory; 0: never
 
@@ -86,7 +88,11 @@ func attacks() []attack {
 		together("fat-cold-and-hot", fatRecords(), coldPrograms(), hotCode()),
 	}
 	for _, a := range []attack{drainedCrowd(), turnedHandlers(), manyNeverRun(), unknownDeployers()} {
-		list = append(list, inTurns(a))
+		turns := inTurns(a)
+		// Each of these two runs on one maker in the short form, and what is learned of
+		// handlers and lost in a crash, the drained crowd shows in turns.
+		turns.long = a.name == turnedHandlers().name || a.name == manyNeverRun().name
+		list = append(list, turns)
 	}
 	return list
 }

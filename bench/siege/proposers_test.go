@@ -137,6 +137,6 @@ func (s *siege) restart(n *node) {
 // inTurns is an attack on two makers: they tell each other what the honest send, the attack
 // has twins of all that it sends, and the first of them crashes every few blocks.
 func inTurns(a attack) attack {
-	a.name, a.makers, a.restarts = "in-turns-"+a.name, 2, shortBlocks/2
+	a.name, a.makers, a.restarts = "in-turns-"+a.name, 2, turnsBlocks/2
 	return a
 }
