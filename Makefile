@@ -79,11 +79,12 @@ soak: soak-kill soak-committee soak-own-key soak-crash soak-damage soak-liars so
 soak-kill: build ## kill a loaded devnet 200 times and prove that nothing final is lost (KILLS=200)
 	$(GO) test -count=1 -timeout 60m ./node/soak -run TestSoakKill -args -kills=$(KILLS)
 
-soak-committee: ## four and seven processes over bad links with kills, a devnet under load, a validator away for 10,000 blocks
+soak-committee: ## four and seven processes over bad links with kills, a devnet under load, a validator away for 10,000 blocks, the time to finality
 	$(GO) test -count=1 -timeout 30m ./node/soak -run TestCommitteeSurvivesKills -args -validators=4 -committee-kills=20
 	$(GO) test -count=1 -timeout 30m ./node/soak -run TestCommitteeSurvivesKills -args -validators=7 -committee-kills=20
 	$(GO) test -count=1 -timeout 30m ./node/soak -run TestDevnetUnderLoad -args -devnet-for=10m -devnet-kill-every=10s
 	$(GO) test -count=1 -timeout 60m ./node/soak -run TestAwayValidatorCatchesUp -args -away-blocks=10000
+	$(GO) test -count=1 -timeout 30m -v ./node/soak -run TestFinalityOverhead -args -overhead-for=10s
 
 soak-own-key: ## two lives of one key and restored folders, each case RUNS=20 times as processes and SEEDS=1000 seeded runs of the engine
 	$(GO) test -count=1 -timeout 120m ./node/soak -run TestOwnKey -v -args -own-key-runs=$(or $(RUNS),20)
@@ -169,7 +170,7 @@ bench-consensus: ## bars of votes, certificates and coded blocks
 	cd bench/peers && $(GO) run ./consensus
 
 bench-strangers: ## time to finality beside sixteen hostile full nodes and a flood of handshakes, and beside as many processes that only burn
-	$(GO) test -count=1 -timeout 30m -v ./node/soak -run 'TestFinalityBesideStrangers$$' -args -strangers-for=15s -strangers-rounds=7
+	$(GO) test -count=1 -timeout 30m -v ./node/soak -run 'TestFinalityBesideStrangers$$' -args -strangers-guests=16 -strangers-for=15s -strangers-rounds=7
 
 bench-pvm: ## bars of the Python machine beside CPython 3.11 (PYTHON311) and starlark-go
 	cd bench/peers && $(GO) run ./pvm

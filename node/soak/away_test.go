@@ -14,9 +14,9 @@ import (
 )
 
 var (
-	awayBlocks  = flag.Uint64("away-blocks", 300, "how many blocks a validator misses in TestAwayValidatorCatchesUp")
-	devnetFor   = flag.Duration("devnet-for", 12*time.Second, "how long TestDevnetUnderLoad runs")
-	devnetKills = flag.Duration("devnet-kill-every", 4*time.Second, "time between the kills of TestDevnetUnderLoad")
+	awayBlocks  = flag.Uint64("away-blocks", 100, "how many blocks a validator misses in TestAwayValidatorCatchesUp")
+	devnetFor   = flag.Duration("devnet-for", 4*time.Second, "how long TestDevnetUnderLoad runs")
+	devnetKills = flag.Duration("devnet-kill-every", 2*time.Second, "time between the kills of TestDevnetUnderLoad")
 )
 
 // TestAwayValidatorCatchesUp leaves a validator out for many blocks of the least

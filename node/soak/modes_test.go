@@ -39,9 +39,8 @@ func TestCommitteeOfModes(t *testing.T) {
 	}
 	t.Parallel()
 	modes := []string{"seq", "dag", "opt", "auto"}
-	s := newValidatorSet(t, len(modes), 100*time.Millisecond, false)
+	s := newDealtSet(t, len(modes), timing{block: 100 * time.Millisecond, patience: 400 * time.Millisecond}, false)
 	for i, mode := range modes {
-		s.procs[i].stop(t)
 		s.args = []string{"--exec-mode=" + mode, "--exec-workers=4"}
 		s.start(t, i)
 	}

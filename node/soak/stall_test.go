@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-var stallFor = flag.Duration("stall-for", 10*time.Second, "how long TestMemoryWhileNothingIsFinal keeps four validators from finality; make soak-stall takes longer")
+var stallFor = flag.Duration("stall-for", 3*time.Second, "how long TestMemoryWhileNothingIsFinal keeps four validators from finality; make soak-stall takes longer")
 
 // stallMemory is what a validator may take beyond what it took while blocks were final.
 const stallMemory = 1 << 30
@@ -85,9 +85,10 @@ func TestMemoryWhileNothingIsFinal(t *testing.T) {
 				idle[i] = resident(t, s.procs[i].cmd.Process.Pid)
 			}
 			c.begin(t, s)
-			time.Sleep(time.Second) // what was under way is final, or will not be
-			stood, view := s.height(t, 0), s.view(t, 0)
-			for end := time.Now().Add(*stallFor); time.Now().Before(end); time.Sleep(200 * time.Millisecond) {
+			stood, view := s.standsStill(t, 0), s.view(t, 0)
+			enough := max(1, uint64(stallFor.Seconds()/5)) // views
+			moved := func() bool { return !c.moves || s.view(t, 0) >= view+enough }
+			for begun := time.Now(); time.Since(begun) < *stallFor || !moved() && time.Since(begun) < patience+*stallFor; time.Sleep(200 * time.Millisecond) {
 				for i := range most {
 					most[i] = max(most[i], resident(t, s.procs[i].cmd.Process.Pid))
 				}
@@ -96,7 +97,7 @@ func TestMemoryWhileNothingIsFinal(t *testing.T) {
 			if h := s.height(t, 0); h > stood+1 {
 				t.Errorf("blocks %d to %d became final", stood+1, h)
 			}
-			if enough := uint64(stallFor.Seconds() / 5); c.moves && views < enough {
+			if c.moves && views < enough {
 				t.Errorf("%d views in %v, want at least %d", views, *stallFor, enough)
 			}
 			for i := range most {
@@ -106,7 +107,7 @@ func TestMemoryWhileNothingIsFinal(t *testing.T) {
 				}
 			}
 			c.end(t, s)
-			s.waitHeight(t, 0, uint64(stood)+20, patience+*stallFor)
+			s.waitHeight(t, 0, stood+20, patience+*stallFor)
 		})
 	}
 }

@@ -17,7 +17,7 @@ func TestNodeJoinsByStateSync(t *testing.T) {
 		t.Skip("starts real processes: left out of -short runs, runs in make test")
 	}
 	t.Parallel()
-	s := newValidatorSet(t, 4, 200*time.Millisecond, false, "--checkpoint-blocks=10")
+	s := newValidatorSet(t, 4, 100*time.Millisecond, false, "--checkpoint-blocks=10")
 	load, stop := context.WithCancel(context.Background())
 	defer stop()
 	seen := &witness{}

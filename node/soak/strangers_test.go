@@ -25,17 +25,14 @@ import (
 )
 
 var (
-	strangersFor     = flag.Duration("strangers-for", 4*time.Second, "how long each side of TestFinalityBesideStrangers is measured, in each round")
+	strangersFor     = flag.Duration("strangers-for", time.Second, "how long each side of TestFinalityBesideStrangers is measured at least, in each round")
 	strangersProfile = flag.String("strangers-profile", "", "write what validator 0 does in the first round of TestFinalityBesideStrangers to this file, and beside burners to this name with .burners after it (go tool pprof reads them)")
+	hostileGuests    = flag.Int("strangers-guests", 5, "full nodes of TestFinalityBesideStrangers that ask every validator for all they can; make bench-strangers has sixteen")
 	strangersRounds  = flag.Int("strangers-rounds", 1, "rounds of TestFinalityBesideStrangers; make bench-strangers judges seven")
 )
 
-// hostileGuests is how many full nodes ask every validator for all they can; one more
-// stranger begins connections, each with a new key.
-const (
-	hostileGuests = 16
-	knockers      = 8 // keys of the other one at a time
-)
+// knockers are the keys at a time of one more stranger, which begins connections.
+const knockers = 8
 
 // knockFor is how long a key of the flood lives: for some attempts at each validator.
 const knockFor = 250 * time.Millisecond
@@ -47,14 +44,14 @@ const (
 )
 
 // TestFinalityBesideStrangers measures how long after its timestamp a block is final at a
-// validator of four, beside sixteen hostile full nodes and a flood of handshakes, and
+// validator of four, beside hostile full nodes and a flood of handshakes, and
 // beside as many processes that use as much of the processors and send nothing: what
 // strangers do to validators besides using the machine.
 func TestFinalityBesideStrangers(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts real processes: left out of -short runs, runs in make test")
 	}
-	s := newPatientSet(t, 4, timing{block: 200 * time.Millisecond, patience: 2 * time.Second}, false, "--full-nodes="+strconv.Itoa(hostileGuests*4/3)) // a quarter is kept for those who were good guests
+	s := newPatientSet(t, 4, timing{block: 200 * time.Millisecond, patience: 2 * time.Second}, false, "--full-nodes="+strconv.Itoa((4**hostileGuests+2)/3)) // a quarter is kept for those who were good guests
 	s.waitHeight(t, 0, 20, patience)
 	load, unload := context.WithCancel(t.Context())
 	var loading sync.WaitGroup
@@ -66,7 +63,7 @@ func TestFinalityBesideStrangers(t *testing.T) {
 	for range *strangersRounds {
 		s.waitGuests(t, func(n float64) bool { return n == 0 }) // those of the last round hold their places until they are missed
 		crowd := newGuests(t, strangerFolder)
-		s.waitGuests(t, func(n float64) bool { return n == hostileGuests })
+		s.waitGuests(t, func(n float64) bool { return n == float64(*hostileGuests) })
 		crowd = append(crowd, stranger(t, "knock", strangerFolder))
 		s.profile(t, *strangersProfile)
 		began, used, own := time.Now(), crowd.processorTime(t), s.processorTime(t)
@@ -142,12 +139,7 @@ func (s *validatorSet) processorTime(t *testing.T) (sum time.Duration) {
 // medianFinality returns after what time half of the blocks were final, in milliseconds.
 func (s *validatorSet) medianFinality(t *testing.T) float64 {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), *strangersFor)
-	defer cancel()
-	late, _ := s.finality(ctx, t, 0)
-	if len(late) < 5 {
-		t.Fatalf("%d blocks in %v", len(late), *strangersFor)
-	}
+	late, _ := s.finality(t, 0, *strangersFor, 5)
 	return late[len(late)/2]
 }
 
@@ -172,7 +164,7 @@ type crowd []*exec.Cmd
 
 func newGuests(t *testing.T, folder string) (c crowd) {
 	t.Helper()
-	for range hostileGuests {
+	for range *hostileGuests {
 		c = append(c, stranger(t, "guest", folder))
 	}
 	return c
@@ -181,8 +173,8 @@ func newGuests(t *testing.T, folder string) (c crowd) {
 // newBurners are as many processes that use so many cores together.
 func newBurners(t *testing.T, cores float64) (c crowd) {
 	t.Helper()
-	for range hostileGuests + 1 {
-		c = append(c, stranger(t, "burn", strconv.FormatFloat(cores/(hostileGuests+1), 'f', 6, 64)))
+	for range *hostileGuests + 1 {
+		c = append(c, stranger(t, "burn", strconv.FormatFloat(cores/float64(*hostileGuests+1), 'f', 6, 64)))
 	}
 	return c
 }

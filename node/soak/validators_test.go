@@ -23,9 +23,9 @@ import (
 
 var (
 	validators = flag.Int("validators", 4, "how many validators the committee tests run")
-	committee  = flag.Int("committee-kills", 3, "how often TestCommitteeSurvivesKills kills one")
+	committee  = flag.Int("committee-kills", 1, "how often TestCommitteeSurvivesKills kills one")
 	blockTime  = flag.Duration("overhead-block", 20*time.Millisecond, "block time of TestFinalityOverhead")
-	overhead   = flag.Duration("overhead-for", 4*time.Second, "how long TestFinalityOverhead measures")
+	overhead   = flag.Duration("overhead-for", time.Second, "how long TestFinalityOverhead measures at least")
 )
 
 // validatorSet is a chain of several validators, each a process behind a relay.
