@@ -66,5 +66,5 @@ func End(d *jobs.Dispatch, judge Judge) ([]chain.Event, error) {
 			return nil, err
 		}
 	}
-	return d.Events, d.Forget()
+	return d.Events, d.Runners.Forget(&d.Book)
 }

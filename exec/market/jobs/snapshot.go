@@ -47,32 +47,16 @@ func (b *Book) at(table string, h chain.Height, do func(id chain.Hash) error) er
 
 // SubmittedWithin implements [runners.Waiting].
 func (b *Book) SubmittedWithin(from, before chain.Height) (bool, error) {
-	h, ok, err := b.firstLive(from)
-	return ok && h < before, err
-}
-
-// firstLive returns the lowest height from one on at which a job was submitted that may
-// still be drawn for.
-func (b *Book) firstLive(from chain.Height) (chain.Height, bool, error) {
 	span := state.Span{Prefix: key(TableLive), From: key(TableLive, be8(from)), Entries: 1, Bytes: 1}
 	rows, err := b.State.Scan(chain.AddrJobDispatcher, span)
 	if err != nil || len(rows) == 0 {
-		return 0, false, err
+		return false, err
 	}
 	h, _, ok := SplitAt(TableLive, rows[0].Key)
 	if !ok {
-		return 0, false, ErrRecord
+		return false, ErrRecord
 	}
-	return h, true, nil
-}
-
-// Forget takes away pages of standings that no job asks for any more.
-func (d *Dispatch) Forget() error {
-	oldest, some, err := d.Book.firstLive(0)
-	if err != nil {
-		return err
-	}
-	return d.Runners.Forget(oldest, some)
+	return h < before, nil
 }
 
 // Snapshot finds the candidates of the jobs that were submitted in the block, behind all

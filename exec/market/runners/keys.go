@@ -49,6 +49,9 @@ func wasKey(page uint32, h chain.Height) state.StorageKey { return key(tableWas,
 // goneKey says that there is one, in the order of heights.
 func goneKey(h chain.Height, page uint32) state.StorageKey { return key(tableGone, be8(h), be4(page)) }
 
+// cursorKey is how far the walk over wasq/ has come.
+func cursorKey() state.StorageKey { return key("wasat") }
+
 // pageOf reads the page back out of a key under standing/.
 func pageOf(k state.StorageKey) uint32 {
 	return binary.BigEndian.Uint32([]byte(k[1+len(tableStanding):]))

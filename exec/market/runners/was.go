@@ -49,30 +49,74 @@ func (b *Book) turn(p *page, jobs Waiting) error {
 	return nil
 }
 
-// ForgetStep is how many kept pages go in a block at least, if nobody asks for them.
+// ForgetStep is how many kept pages a block looks at, at least.
 const ForgetStep = 64
 
-// Forget takes away kept pages that no job asks for any more: those of before heights up to
-// oldest, at which the first job was submitted that may still be drawn for; all if none
-// may. A block takes away more than it keeps, and [ForgetStep] besides. The error is a fault.
-func (b *Book) Forget(oldest chain.Height, some bool) error {
-	rows, err := b.State.Scan(chain.AddrRunnerRegistry, state.Span{Prefix: key(tableGone), Entries: ForgetStep + 2*b.kept, Bytes: 1 << 20})
+// Forget takes away kept pages that no job asks for any more: a page says what it was from
+// its change before on until the one that it was kept at, so it goes when no job that may
+// still be drawn for was submitted in between, however long older ones live. A block looks
+// at twice as many as it keeps, and at [ForgetStep] besides, and the next one goes on behind
+// them: what nobody asks for is less than half of what is kept, and one round's. The error
+// is a fault.
+func (b *Book) Forget(jobs Waiting) error {
+	at, err := b.State.Storage(chain.AddrRunnerRegistry, cursorKey())
 	if err != nil {
 		return err
 	}
-	// Bounded: by 64 and what the block has kept, for which it is paid.
+	left := ForgetStep + 2*b.kept
+	next, seen, err := b.forgetFrom(at, left, jobs)
+	if left -= seen; err == nil && left > 0 && at != nil { // the end: once more from the front
+		next, seen, err = b.forgetFrom(nil, left, jobs)
+		left -= seen
+	}
+	if err != nil {
+		return err
+	}
+	if left > 0 { // all were looked at, so the next block begins at the front
+		next = nil
+	}
+	if !bytes.Equal(at, next) {
+		b.State.SetStorage(chain.AddrRunnerRegistry, cursorKey(), next)
+	}
+	return nil
+}
+
+// forgetFrom looks at up to room rows of the queue from one on, and returns behind which it
+// is and how many it saw.
+func (b *Book) forgetFrom(at []byte, room int, jobs Waiting) (last []byte, seen int, err error) {
+	span := state.Span{Prefix: key(tableGone), Entries: room, Bytes: 1 << 20}
+	if at != nil {
+		span.From = key(tableGone, at)
+	}
+	rows, err := b.State.Scan(chain.AddrRunnerRegistry, span)
+	if err != nil {
+		return nil, 0, err
+	}
+	// Bounded: by 64 and twice what the block has kept, for which it is paid.
 	for i := range rows {
 		h, page, ok := splitGone(rows[i].Key)
 		if !ok {
-			return ErrRecord
+			return nil, 0, ErrRecord
 		}
-		if some && oldest < h {
-			return nil
+		last = append(be8(h), be4(page+1)...) // no page has the largest number
+		was, err := b.State.Storage(chain.AddrRunnerRegistry, wasKey(page, h))
+		if err != nil {
+			return nil, 0, err
+		}
+		if len(was) < standingHead {
+			return nil, 0, ErrRecord
+		}
+		asked, err := jobs.SubmittedWithin(chain.Height(binary.BigEndian.Uint64(was)), h)
+		if err != nil {
+			return nil, 0, err
+		}
+		if asked {
+			continue
 		}
 		b.State.SetStorage(chain.AddrRunnerRegistry, wasKey(page, h), nil)
 		b.State.SetStorage(chain.AddrRunnerRegistry, rows[i].Key, nil)
 	}
-	return nil
+	return last, len(rows), nil
 }
 
 // View is what old standings are read from: a state, or one asked over a wire.

@@ -24,15 +24,6 @@ func (w waiting) SubmittedWithin(from, before chain.Height) (bool, error) {
 	return false, nil
 }
 
-func (w waiting) oldest() (low chain.Height, some bool) {
-	for h := range w {
-		if !some || h < low {
-			low, some = h, true
-		}
-	}
-	return low, some
-}
-
 func tableRows(t *testing.T, view state.View, table string) int {
 	t.Helper()
 	rows, err := view.Scan(chain.AddrRunnerRegistry, state.Span{Prefix: key(table), Entries: 1 << 20, Bytes: 1 << 30})
@@ -80,8 +71,7 @@ func TestStandingsAsTheyWere(t *testing.T) { // resolution 12.16
 					delete(asked, at)
 				}
 			}
-			oldest, some := asked.oldest()
-			must(t, b.Forget(oldest, some))
+			must(t, b.Forget(asked))
 			maps.Write(b.State.Delta())
 			if rng.IntN(2) == 0 {
 				asked[h] = true
@@ -129,10 +119,50 @@ func TestOneJobKeepsAPageOnce(t *testing.T) {
 			must(t, b.Disagreed(chain.Address{byte(h % 40)}))
 		}
 		must(t, b.Fold(waiting{5: true}))
-		must(t, b.Forget(5, true))
+		must(t, b.Forget(waiting{5: true}))
 		maps.Write(b.State.Delta())
 	}
 	if n := tableRows(t, maps, tableWas); n != 2 {
 		t.Errorf("%d pages are kept for one job, want 2", n)
+	}
+}
+
+// TestLongJobKeepsItsPagesAlone: what was kept for jobs that are over goes, though a job of
+// before them may still be drawn for; also where more is kept than a block looks at.
+func TestLongJobKeepsItsPagesAlone(t *testing.T) {
+	const runners = 20 * standingPage
+	p := params.Default()
+	p.Runner.StakeFloor = 1
+	maps, most := statetest.NewMaps(nil), 0
+	for h := chain.Height(1); h <= 300; h++ {
+		b := &Book{State: state.NewOverlay(maps), Params: &p, Height: h}
+		if h == 1 {
+			for i := range uint16(runners) {
+				o := &Offer{Capabilities: chain.Capabilities{MaxConcurrentJobs: 1}}
+				if _, err := b.Register(chain.Address{byte(i >> 8), byte(i)}, 100, 0, o, unpaid); err != nil {
+					t.Fatal(err)
+				}
+			}
+		} else {
+			for i := range uint16(10) { // ten pages in each block
+				n := (uint16(h)*7 + i*standingPage) % runners
+				must(t, b.Disagreed(chain.Address{byte(n >> 8), byte(n)}))
+			}
+		}
+		asked := waiting{5: true, h - 1: true}
+		must(t, b.Fold(asked))
+		must(t, b.Forget(asked))
+		maps.Write(b.State.Delta())
+		most = max(most, tableRows(t, maps, tableWas))
+	}
+	if most > 3*20+ForgetStep {
+		t.Errorf("%d pages were kept at a time for two jobs and 20 pages", most)
+	}
+	b := &Book{State: state.NewOverlay(maps), Params: &p, Height: 301}
+	must(t, b.Forget(waiting{}))
+	must(t, b.Forget(waiting{}))
+	maps.Write(b.State.Delta())
+	if n := tableRows(t, maps, tableWas) + tableRows(t, maps, tableGone) + tableRows(t, maps, "wasat"); n != 0 {
+		t.Errorf("%d rows are left when nobody waits", n)
 	}
 }
