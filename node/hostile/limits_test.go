@@ -16,7 +16,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/exec/pvm"
 )
 
-var limitRuns = flag.Int("limit-runs", 0, "runs of TestLimits by each worker at every limit; 0: a hundred by all workers together where it turns, two below")
+var limitRuns = flag.Int("limit-runs", 0, "runs of TestLimits by each worker at every limit; 0: twenty-four by all workers together where it turns, two below")
 
 // able has a handler for each kind of work that is charged.
 const able = `
@@ -181,7 +181,10 @@ func (w *world) bisect(t *testing.T, crew []runner, tx *chain.VerifiedTx, m mete
 			low = mid
 		}
 	}
-	const samples = 50
+	samples := uint64(16)
+	if *limitRuns > 0 {
+		samples = 50
+	}
 	rng := rand.New(rand.NewPCG(need, 1))
 	limits := []uint64{need, need + 1, need + (*m.of(tx.Tx)-need)/2}
 	turn := len(limits)
@@ -232,7 +235,7 @@ func (try *trial) runs(i, worker int) int {
 	case *limitRuns > 0:
 		return *limitRuns
 	case try.turns:
-		return (100 + workers - 1) / workers
+		return 24 / workers
 	case i%(workers/2) == worker%(workers/2):
 		return 1
 	}
