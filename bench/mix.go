@@ -13,7 +13,8 @@ import (
 // Kinds of transactions that a load can be made of, by the lane that they use.
 const (
 	KindTransfer   = "transfer"   // user lane
-	KindRehearsal  = "rehearsal"  // runner lane, of development chains (ADR 47)
+	KindHeartbeat  = "heartbeat"  // runner lane: of accounts that register as runners before the load
+	KindMarket     = "market"     // user lane: jobs, whose runners answer in theirs
 	KindGovernance = "governance" // system lane: approvals, of nothing, by the development governor
 )
 
@@ -23,14 +24,16 @@ type Mix struct {
 	About  string    `json:"about"`
 	Kinds  []Kind    `json:"kinds"`
 	Timers ClockLoad `json:"timers"`
+	// Runners are registered before the load and do its jobs.
+	Runners int `json:"runners"`
 }
 
 // Kind is a part of a mix.
 type Kind struct {
 	Kind        string `json:"kind"`
 	Percent     int    `json:"percent"`      // of the transactions; those of all kinds are 100
-	Work        uint64 `json:"work"`         // cycles of a rehearsal
-	ResultBytes int    `json:"result_bytes"` // of a rehearsal
+	Committee   int    `json:"committee"`    // runners that a job asks for: 1, or 3 to 16, of whom most must agree
+	ResultBytes int    `json:"result_bytes"` // data of each result of a job
 	// MayWait says that more of the kind is offered than blocks take: what is
 	// accepted and not final at the end waits and is not lost.
 	MayWait bool `json:"may_wait"`
@@ -49,10 +52,12 @@ func TransferMix() Mix {
 }
 
 const (
-	mixKindsMax    = 16
-	resultBytesMax = 64 << 10
-	clocksMax      = 100
-	clockTimersMax = 4 // with the limits of a firing by default, an actor's cycles of a block
+	mixKindsMax     = 16
+	committeeMax    = 16
+	resultsBytesMax = 64 << 10 // of all results of a job, which one transaction shows
+	runnersMax      = 1_000
+	clocksMax       = 100
+	clockTimersMax  = 4 // with the limits of a firing by default, an actor's cycles of a block
 )
 
 // ReadMix reads a mix. Names that a mix does not have are refused.
@@ -74,26 +79,57 @@ func (m *Mix) Check() error {
 	if len(m.Kinds) == 0 || len(m.Kinds) > mixKindsMax {
 		return fmt.Errorf("mix of %d kinds, want 1 to %d", len(m.Kinds), mixKindsMax)
 	}
-	sum := 0
+	sum, jobs := 0, 0
 	for i := range m.Kinds {
-		k := &m.Kinds[i]
-		switch {
-		case k.Kind != KindTransfer && k.Kind != KindRehearsal && k.Kind != KindGovernance:
-			return fmt.Errorf("kinds[%d] is %q, want %s, %s or %s", i, k.Kind, KindTransfer, KindRehearsal, KindGovernance)
-		case k.Percent < 1 || k.Percent > 100:
-			return fmt.Errorf("kinds[%d].percent = %d, want 1 to 100", i, k.Percent)
-		case k.Kind != KindRehearsal && (k.Work != 0 || k.ResultBytes != 0):
-			return fmt.Errorf("kinds[%d]: only a rehearsal has work and a result", i)
-		case k.ResultBytes < 0 || k.ResultBytes > resultBytesMax || k.Work > 1<<40:
-			return fmt.Errorf("kinds[%d]: %d bytes and %d cycles, want at most %d and 2^40", i, k.ResultBytes, k.Work, resultBytesMax)
+		if err := m.Kinds[i].check(); err != nil {
+			return fmt.Errorf("kinds[%d]%w", i, err)
 		}
-		sum += k.Percent
+		sum += m.Kinds[i].Percent
+		if m.Kinds[i].Kind == KindMarket {
+			jobs++
+		}
 	}
 	switch {
 	case sum != 100:
 		return fmt.Errorf("percents add up to %d, want 100", sum)
 	case m.Timers.Actors < 0 || m.Timers.Actors > clocksMax || m.Timers.Each < 0 || m.Timers.Each > clockTimersMax:
 		return fmt.Errorf("timers: %d actors with %d each, want at most %d with %d", m.Timers.Actors, m.Timers.Each, clocksMax, clockTimersMax)
+	case jobs > 1:
+		return fmt.Errorf("%d kinds are %s, want one at most", jobs, KindMarket)
+	case jobs == 0 && m.Runners != 0:
+		return fmt.Errorf("runners = %d, and no kind is %s", m.Runners, KindMarket)
+	case jobs == 1 && (m.Runners < m.jobs().Committee || m.Runners > runnersMax):
+		return fmt.Errorf("runners = %d, want %d to %d", m.Runners, m.jobs().Committee, runnersMax)
+	}
+	return nil
+}
+
+// jobs is the kind that asks for work, or nil.
+func (m *Mix) jobs() *Kind {
+	for i := range m.Kinds {
+		if m.Kinds[i].Kind == KindMarket {
+			return &m.Kinds[i]
+		}
+	}
+	return nil
+}
+
+// check reports what is wrong, as it goes on behind the name of the kind.
+func (k *Kind) check() error {
+	market := k.Kind == KindMarket
+	switch {
+	case k.Kind != KindTransfer && k.Kind != KindHeartbeat && !market && k.Kind != KindGovernance:
+		return fmt.Errorf(" is %q, want %s, %s, %s or %s", k.Kind, KindTransfer, KindHeartbeat, KindMarket, KindGovernance)
+	case k.Percent < 1 || k.Percent > 100:
+		return fmt.Errorf(".percent = %d, want 1 to 100", k.Percent)
+	case !market && (k.Committee != 0 || k.ResultBytes != 0):
+		return errors.New(": only jobs have a committee and results")
+	case market && k.Committee != 1 && (k.Committee < 3 || k.Committee > committeeMax):
+		return fmt.Errorf(".committee = %d, want 1, or 3 to %d", k.Committee, committeeMax)
+	case market && (k.ResultBytes < resultBytesMin || k.ResultBytes > resultsBytesMax/k.Committee):
+		return fmt.Errorf(".result_bytes = %d, want %d to %d for each of %d runners", k.ResultBytes, resultBytesMin, resultsBytesMax/k.Committee, k.Committee)
+	case market && k.MayWait:
+		return errors.New(": jobs may not wait")
 	}
 	return nil
 }
@@ -101,7 +137,7 @@ func (m *Mix) Check() error {
 // lane is where transactions of the kind stand.
 func (k *Kind) lane() chain.LaneID {
 	switch k.Kind {
-	case KindRehearsal:
+	case KindHeartbeat:
 		return chain.LaneRunner
 	case KindGovernance:
 		return chain.LaneSystem
@@ -110,19 +146,18 @@ func (k *Kind) lane() chain.LaneID {
 	}
 }
 
-// draft is an unsigned transaction of the kind. Its limits leave room for what the
-// record of a rehearsal costs (whitepaper §17.3).
+// draft is an unsigned transaction of the kind.
 func (p *prices) draft(k *Kind, to chain.Address) chain.Tx {
 	tx := chain.Tx{
 		ChainID: p.chainID, To: &to, CyclesLimit: p.intrinsic.InstructionCycles,
 		MaxFeePerCycle: p.maxFeePerCycle, MaxFeePerCell: p.maxFeePerCell, TipPerCycle: p.tipPerCycle,
 	}
 	switch k.Kind {
-	case KindRehearsal:
-		tx.To, tx.Payload = &chain.AddrRunnerRegistry, cbor.AppendUint(cbor.AppendArray(nil, 3), chain.OpRunnerRehearsal)
-		tx.Payload = cbor.AppendBytes(cbor.AppendUint(tx.Payload, k.Work), make([]byte, k.ResultBytes))
-		tx.CyclesLimit += chain.Cycles(k.Work) + chain.Cycles(k.ResultBytes) + 8_000
-		tx.CellsLimit = 200
+	case KindHeartbeat:
+		tx.To, tx.Payload = &chain.AddrRunnerRegistry, chain.EncodeRequest(&chain.RunnerHeartbeat{})
+		tx.CyclesLimit = p.intrinsic.HeartbeatCycles
+	case KindMarket:
+		p.askForWork(&tx, k)
 	case KindGovernance:
 		tx.To, tx.Payload = &chain.AddrGovernance, cbor.AppendUint(cbor.AppendArray(nil, 2), chain.OpGovernanceApprove)
 		tx.Payload = cbor.AppendBytes(tx.Payload, make([]byte, 32))

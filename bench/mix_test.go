@@ -44,11 +44,19 @@ func TestMixRefusals(t *testing.T) {
 	f("unknown field", `{"kind":[]}`)
 	f("more than one document", `{"kinds":[{"kind":"transfer","percent":100}]}{}`)
 	f("add up to 99", `{"kinds":[{"kind":"transfer","percent":99}]}`)
-	f("percent = 0", `{"kinds":[{"kind":"transfer","percent":100},{"kind":"rehearsal"}]}`)
+	f("percent = 0", `{"kinds":[{"kind":"transfer","percent":100},{"kind":"heartbeat"}]}`)
 	f(`"deploy"`, `{"kinds":[{"kind":"deploy","percent":100}]}`)
-	f("only a rehearsal", `{"kinds":[{"kind":"transfer","percent":100,"work":1}]}`)
-	f("65537 bytes", `{"kinds":[{"kind":"rehearsal","percent":100,"result_bytes":65537}]}`)
-	f("-1 bytes", `{"kinds":[{"kind":"rehearsal","percent":100,"result_bytes":-1}]}`)
+	f("only jobs have", `{"kinds":[{"kind":"transfer","percent":100,"committee":1}]}`)
+	f("only jobs have", `{"kinds":[{"kind":"heartbeat","percent":100,"result_bytes":1}]}`)
+	f("committee = 2", `{"kinds":[{"kind":"market","percent":100,"committee":2,"result_bytes":100}],"runners":9}`)
+	f("committee = 17", `{"kinds":[{"kind":"market","percent":100,"committee":17,"result_bytes":100}],"runners":90}`)
+	f("result_bytes = 15", `{"kinds":[{"kind":"market","percent":100,"committee":1,"result_bytes":15}],"runners":9}`)
+	f("result_bytes = 21846", `{"kinds":[{"kind":"market","percent":100,"committee":3,"result_bytes":21846}],"runners":9}`)
+	f("may not wait", `{"kinds":[{"kind":"market","percent":100,"committee":1,"result_bytes":100,"may_wait":true}],"runners":9}`)
+	f("runners = 2", `{"kinds":[{"kind":"market","percent":100,"committee":3,"result_bytes":100}],"runners":2}`)
+	f("runners = 1001", `{"kinds":[{"kind":"market","percent":100,"committee":3,"result_bytes":100}],"runners":1001}`)
+	f("no kind is market", `{"kinds":[{"kind":"transfer","percent":100}],"runners":2}`)
+	f("2 kinds are market", `{"kinds":[{"kind":"market","percent":50,"committee":1,"result_bytes":100},{"kind":"market","percent":50,"committee":1,"result_bytes":100}],"runners":2}`)
 	f("with 5 each", `{"kinds":[{"kind":"transfer","percent":100}],"timers":{"actors":1,"each":5}}`)
 	f("EOF", ``)
 }
@@ -61,10 +69,10 @@ func TestMixSharesAndLanes(t *testing.T) {
 	cfg.Accounts, cfg.Connections, cfg.Batch = 20, 4, 5
 	cfg.Mix = Mix{Kinds: []Kind{
 		{Kind: KindTransfer, Percent: 40},
-		{Kind: KindRehearsal, Percent: 30, Work: 1_000},
-		{Kind: KindRehearsal, Percent: 20, ResultBytes: 512},
+		{Kind: KindHeartbeat, Percent: 30},
+		{Kind: KindMarket, Percent: 20, Committee: 3, ResultBytes: 512},
 		{Kind: KindGovernance, Percent: 10},
-	}}
+	}, Runners: 3}
 	accounts, err := accountsOf(&cfg)
 	if err != nil {
 		t.Fatal(err)

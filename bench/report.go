@@ -62,6 +62,9 @@ type LoadReport struct {
 
 	Kinds  []KindReport `json:"kinds"`
 	Timers *TimerReport `json:"timers"` // null: the mix has none
+
+	Market  *MarketReport `json:"market"`  // null: the mix has no jobs
+	Unheard int64         `json:"unheard"` // runners whose last heartbeat in a block was not applied
 }
 
 // ReportedConfig is what of the configuration a reader needs; never the key.
@@ -133,7 +136,7 @@ func (l *load) fill() {
 		ack.Merge(s.ack)
 	}
 	r.Ack, r.FinalizedLatency, r.Lateness = latencyOf(ack), latencyOf(l.watcher.finalized), latencyOf(l.lateness)
-	r.Kinds = l.kindReports()
+	r.Kinds, r.Market = l.kindReports(), l.market.closeReport()
 	r.FinalizedEach, r.Backfills = l.watcher.perSecond, l.watcher.backfills
 	r.SendSeconds, r.TotalSeconds = l.sendTime.Seconds(), l.fullTime.Seconds()
 	r.AcceptedPerSec = float64(r.Accepted) / r.SendSeconds
@@ -152,6 +155,10 @@ func verdict(r *LoadReport, latenessMax time.Duration) (word, reason string) {
 	switch {
 	case r.Lost > 0:
 		return VerdictFail, fmt.Sprintf("%d accepted transfers were lost", r.Lost)
+	case r.Market.fault() != "":
+		return VerdictFail, r.Market.fault()
+	case r.Unheard > 0:
+		return VerdictFail, fmt.Sprintf("%d runners were not heard, though their heartbeats stand in blocks", r.Unheard)
 	case r.Accepted == 0:
 		return VerdictFail, "the node accepted nothing"
 	case r.Lateness.P99 > bound:
@@ -234,6 +241,9 @@ func (r *LoadReport) WriteTable(w io.Writer) error {
 		return err
 	}
 	if err := r.writeKinds(w); err != nil {
+		return err
+	}
+	if err := r.Market.writeMarket(w); err != nil {
 		return err
 	}
 	for _, hash := range r.LostHashes {

@@ -2,10 +2,12 @@ package bench
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"math"
 	"runtime"
+	"slices"
 	"sync"
 	"time"
 
@@ -32,7 +34,7 @@ func Run(ctx context.Context, cfg LoadConfig, root string, log io.Writer) (*Load
 	if err != nil {
 		return nil, err
 	}
-	pl, err := prepare(ctx, node, &cfg, len(due), terms, log)
+	pl, workers, err := prepare(ctx, node, &cfg, len(due), terms, log)
 	if err != nil {
 		return nil, err
 	}
@@ -44,12 +46,15 @@ func Run(ctx context.Context, cfg LoadConfig, root string, log io.Writer) (*Load
 	if err != nil {
 		return nil, fmt.Errorf("height: %w", err)
 	}
-	l := newLoad(&cfg, pl, due, head)
+	l := newLoad(&cfg, pl, newMarket(&cfg, terms, workers, head), due, head)
 	l.report = &LoadReport{
 		Kind: KindLoad, Config: reportedConfig(&cfg), Environment: bars.Observe(root),
 		Ceiling: ceilingOf(params, pl.txs),
 	}
 	if err := l.run(ctx, log); err != nil {
+		return nil, err
+	}
+	if l.report.Unheard, err = unheard(ctx, node, l.heartbeats()); err != nil {
 		return nil, err
 	}
 	l.fill()
@@ -62,25 +67,64 @@ func Run(ctx context.Context, cfg LoadConfig, root string, log io.Writer) (*Load
 	return l.report, nil
 }
 
-// prepare makes the accounts, funds them and signs what they will send.
-func prepare(ctx context.Context, node *nodeClient, cfg *LoadConfig, requests int, terms *prices, log io.Writer) (*plan, error) {
+// prepare makes the accounts, funds them, registers those that are to be runners, and signs
+// what they will send. It returns the accounts that do the jobs apart.
+func prepare(ctx context.Context, node *nodeClient, cfg *LoadConfig, requests int, terms *prices, log io.Writer) (pl *plan, workers []account, err error) {
 	accounts, err := accountsOf(cfg)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	pl, err := newPlan(accounts, requests, cfg, terms)
-	if err != nil {
-		return nil, err
+	if workers, err = workersOf(cfg); err != nil {
+		return nil, nil, err
 	}
-	if err := fund(ctx, cfg, node, accounts, terms, log); err != nil {
-		return nil, err
+	if cfg.Mix.jobs() != nil {
+		if terms.registered, err = node.countRunners(ctx); err != nil {
+			return nil, nil, err
+		}
+		terms.registered += uint64(len(workers) + len(accounts)) // most of all
+	}
+	if pl, err = newPlan(accounts, requests, cfg, terms); err != nil {
+		return nil, nil, err
+	}
+	if err := pl.provide(workers, cfg, terms); err != nil {
+		return nil, nil, err
+	}
+	if err := makeRunners(ctx, node, cfg, accounts, workers, terms, log); err != nil {
+		return nil, nil, err
 	}
 	signing := time.Now()
 	if err := pl.sign(terms); err != nil {
-		return nil, fmt.Errorf("sign transactions: %w", err)
+		return nil, nil, fmt.Errorf("sign transactions: %w", err)
 	}
 	fmt.Fprintf(log, "signed %d transactions in %v\n", len(pl.txs), time.Since(signing).Round(time.Millisecond))
-	return pl, nil
+	return pl, workers, nil
+}
+
+// makeRunners funds the accounts, and registers those that send heartbeats or do jobs.
+func makeRunners(ctx context.Context, node *nodeClient, cfg *LoadConfig, accounts, workers []account, terms *prices, log io.Writer) error {
+	var beating, working []*account
+	for i := range accounts {
+		if cfg.Mix.Kinds[accounts[i].kind].Kind == KindHeartbeat {
+			beating = append(beating, &accounts[i])
+		}
+	}
+	for i := range workers {
+		working = append(working, &workers[i])
+	}
+	list, err := enlistments(ctx, node, beating, false, terms)
+	if err != nil {
+		return err
+	}
+	more, err := enlistments(ctx, node, working, true, terms)
+	if err != nil {
+		return err
+	}
+	for _, some := range [][]account{accounts, workers} {
+		if err := fund(ctx, cfg, node, some, terms, log); err != nil {
+			return err
+		}
+	}
+	return enlist(ctx, node, append(list, more...), log)
 }
 
 // quote asks the node for its parameters and today's fees.
@@ -93,7 +137,10 @@ func quote(ctx context.Context, node *nodeClient, c *LoadConfig) (*rpc.ParamsRep
 	if err != nil {
 		return nil, nil, fmt.Errorf("parameters: %w", err)
 	}
-	p := &prices{chainID: fees.ChainID, intrinsic: params.Default().Intrinsic, tipPerCycle: 1}
+	p := &prices{chainID: fees.ChainID, intrinsic: params.Default().Intrinsic, all: params.Default(), tipPerCycle: 1}
+	if err := p.readParams(ctx, node, &c.Mix); err != nil {
+		return nil, nil, err
+	}
 	if reply != nil && reply.IntrinsicCosts != (params.IntrinsicCosts{}) {
 		p.intrinsic = reply.IntrinsicCosts
 	}
@@ -109,6 +156,21 @@ func quote(ctx context.Context, node *nodeClient, c *LoadConfig) (*rpc.ParamsRep
 	return reply, p, nil
 }
 
+// readParams asks for all parameters where transactions of runners or jobs depend on them.
+func (p *prices) readParams(ctx context.Context, node *nodeClient, m *Mix) error {
+	if m.jobs() == nil && !slices.ContainsFunc(m.Kinds, func(k Kind) bool { return k.Kind == KindHeartbeat }) {
+		return nil
+	}
+	var reply rpc.GovernanceReply
+	if err := node.get(ctx, "/governance", &reply); err != nil {
+		return fmt.Errorf("parameters: %w", err)
+	}
+	if err := json.Unmarshal(reply.Params, &p.all); err != nil {
+		return fmt.Errorf("parameters of the chain: %w", err)
+	}
+	return nil
+}
+
 // load is a run in progress.
 type load struct {
 	cfg     *LoadConfig
@@ -116,6 +178,7 @@ type load struct {
 	tally   *tally
 	senders []*sender
 	watcher *watcher
+	market  *market // nil: the mix has no jobs
 
 	lateness *hdrhistogram.Histogram // of the pacer: slot handed out after it was due
 	sendTime time.Duration           // from the start to the last answer
@@ -123,14 +186,22 @@ type load struct {
 	report   *LoadReport
 }
 
-func newLoad(cfg *LoadConfig, pl *plan, due []time.Duration, head uint64) *load {
-	l := &load{cfg: cfg, due: due, tally: newTally(pl), lateness: newHistogram()}
+func newLoad(cfg *LoadConfig, pl *plan, m *market, due []time.Duration, head uint64) *load {
+	l := &load{cfg: cfg, due: due, market: m, tally: newTally(pl), lateness: newHistogram()}
 	l.tally.head.Store(head)
 	for _, stream := range pl.streams {
 		l.senders = append(l.senders, newSender(cfg, l.tally, stream))
 	}
-	l.watcher = newWatcher(cfg, l.tally, head)
+	l.watcher = newWatcher(cfg, l.tally, m, head)
 	return l
+}
+
+// heartbeats are the last ones of each runner that stand in blocks.
+func (l *load) heartbeats() (list []heard) {
+	for sender, height := range l.watcher.beats {
+		list = append(list, heard{l.tally.plan.accounts[sender].address, height})
+	}
+	return append(list, l.market.heartbeats()...)
 }
 
 // run starts every goroutine of the load and waits for them.
@@ -146,6 +217,9 @@ func (l *load) run(ctx context.Context, log io.Writer) error {
 	var watching, sending sync.WaitGroup
 	watching.Go(func() { l.watcher.run(background, events) })
 	watching.Go(func() { l.progress(background, log) })
+	if l.market != nil {
+		watching.Go(func() { l.market.run(background) })
+	}
 	for _, s := range l.senders {
 		sending.Go(func() { s.run(ctx) })
 	}
@@ -193,10 +267,10 @@ func (l *load) pace(ctx context.Context) error {
 	return nil
 }
 
-// drain waits until every accepted transfer is final, at most for the drain
-// time.
+// drain waits until every accepted transfer is final and every job has its outcome, at most
+// for the drain time.
 func (l *load) drain(ctx context.Context) error {
-	for end := time.Now().Add(l.cfg.Drain); l.tally.waiting() > 0 && time.Now().Before(end); {
+	for end := time.Now().Add(l.cfg.Drain); (l.tally.waiting() > 0 || l.market.unsettled()) && time.Now().Before(end); {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()

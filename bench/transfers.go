@@ -70,10 +70,12 @@ func accountsOf(c *LoadConfig) ([]account, error) {
 	return out, nil
 }
 
-// prices are the terms on which a transfer is sent.
+// prices are the terms on which transactions are sent.
 type prices struct {
 	chainID        uint64
 	intrinsic      params.IntrinsicCosts
+	all            params.Params // in force
+	registered     uint64        // runners of the chain, those of the load included
 	maxFeePerCycle chain.Wei
 	maxFeePerCell  chain.Wei
 	tipPerCycle    chain.Wei
@@ -160,6 +162,47 @@ func newPlan(accounts []account, requests int, c *LoadConfig, p *prices) (*plan,
 		}
 	}
 	return pl, nil
+}
+
+// provide says what the runners that do the jobs take: what they may send for all of them,
+// evenly, and twice as much for those that are drawn more often.
+func (pl *plan) provide(workers []account, c *LoadConfig, p *prices) error {
+	k := c.Mix.jobs()
+	if k == nil {
+		return nil
+	}
+	jobs := 0
+	for i := range pl.txs {
+		if pl.kinds[pl.kind(int32(i))].Kind == KindMarket {
+			jobs++
+		}
+	}
+	commit, show := p.bindResult(chain.Hash{}, chain.Hash{}), p.showResults(chain.Hash{}, k.Committee, sampleReveals(k))
+	each, err := fees.MaxCost(&commit)
+	if err != nil {
+		return fmt.Errorf("fee headroom %d: %w", c.FeeHeadroom, err)
+	}
+	shown, err := fees.MaxCost(&show)
+	if err != nil {
+		return fmt.Errorf("fee headroom %d: %w", c.FeeHeadroom, err)
+	}
+	seats := chain.Wei(2*jobs*k.Committee/len(workers) + spareSeats)
+	for i := range workers {
+		workers[i].need = seats * (each + shown)
+	}
+	return nil
+}
+
+// spareSeats are provided for on top: of few jobs one runner may get most.
+const spareSeats = 4
+
+// sampleReveals are results as long as those of a job.
+func sampleReveals(k *Kind) []chain.Reveal {
+	reveals := make([]chain.Reveal, k.Committee)
+	for i := range reveals {
+		reveals[i].Result = resultOf(k, 0)
+	}
+	return reveals
 }
 
 // sign signs everything. Every account sends to the next one, so that the accounts

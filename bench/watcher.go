@@ -23,8 +23,10 @@ type watcher struct {
 	stream *nodeClient
 	node   *nodeClient
 	tally  *tally
-	last   uint64 // height of the newest block seen, with none missing below it
+	market *market // nil: the mix has no jobs
+	last   uint64  // height of the newest block seen, with none missing below it
 
+	beats     map[int32]uint64 // senders of heartbeats, and the height of each one's last
 	finalized *hdrhistogram.Histogram
 	kinds     []kindTally
 	perSecond []int64       // transfers finalized in each second after the start
@@ -32,10 +34,10 @@ type watcher struct {
 	backfills int           // blocks that the stream did not bring
 }
 
-func newWatcher(cfg *LoadConfig, t *tally, from uint64) *watcher {
+func newWatcher(cfg *LoadConfig, t *tally, m *market, from uint64) *watcher {
 	return &watcher{
 		stream: newNodeClient(cfg.RPC, 0), node: newNodeClient(cfg.RPC, cfg.RequestTimeout),
-		tally: t, last: from, finalized: newHistogram(), kinds: newKindTallies(len(t.plan.kinds)),
+		tally: t, market: m, last: from, beats: map[int32]uint64{}, finalized: newHistogram(), kinds: newKindTallies(len(t.plan.kinds)),
 	}
 }
 
@@ -133,6 +135,9 @@ func (w *watcher) catchUp(ctx context.Context, height uint64) error {
 func (w *watcher) add(b *finalBlock, at time.Time) {
 	w.last++
 	defer w.tally.head.Store(w.last)
+	news := marketNews{height: w.last, at: at}
+	w.market.holdDrain()
+	defer func() { w.market.note(news) }()
 	for i := range b.Txs {
 		hash, ok := parseHash(b.Txs[i].Hash)
 		if !ok {
@@ -140,7 +145,14 @@ func (w *watcher) add(b *finalBlock, at time.Time) {
 		}
 		n, ours := w.tally.finalize(hash)
 		if !ours {
+			news.others = append(news.others, hash)
 			continue
+		}
+		switch kind := w.tally.plan.kind(n); w.tally.plan.kinds[kind].Kind {
+		case KindHeartbeat:
+			w.beats[w.tally.plan.sender[n]] = w.last
+		case KindMarket:
+			news.asked = append(news.asked, hash)
 		}
 		latency := at.Sub(w.tally.start) - time.Duration(w.tally.due[n].Load())
 		record(w.finalized, latency)

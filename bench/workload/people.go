@@ -17,6 +17,11 @@ func Key(seed uint64, i int) (*secp256k1.PrivateKey, error) {
 	return keyOf("cowboy-bench account", seed, i)
 }
 
+// RunnerKey is that of runner i of a seed, who does the jobs of a load.
+func RunnerKey(seed uint64, i int) (*secp256k1.PrivateKey, error) {
+	return keyOf("cowboy-bench runner", seed, i)
+}
+
 func keyOf(domain string, seed uint64, i int) (*secp256k1.PrivateKey, error) {
 	var number [16]byte
 	binary.BigEndian.PutUint64(number[:8], seed)

@@ -19,7 +19,7 @@ const (
 	overload       = 10                     // times what blocks take of transfers
 	blockTime      = 200 * time.Millisecond // of the devnet
 	dearTransfer   = 1_000_000              // cycles: so that ten times a block's are few
-	rehearsalEvery = 50 * time.Millisecond
+	heartbeatEvery = 50 * time.Millisecond
 )
 
 // devnet runs a devnet of this process and returns its address.
@@ -33,7 +33,7 @@ func devnet(t *testing.T, profile string) string {
 	return url
 }
 
-// TestLanesUnderOverload puts runner instructions and timers on a devnet, first
+// TestLanesUnderOverload puts heartbeats of runners and timers on a devnet, first
 // alone and then beside ten times the transfers that blocks take: counted in
 // blocks, both must be served as without them (whitepaper §6.3, §6.4). The longer
 // run is `make soak-lanes`.
@@ -56,7 +56,7 @@ func lanesUnderOverload(t *testing.T, profile string) {
 		t.Fatal(err)
 	}
 	users := overload * float64((20_000_000-2_000_000)/dearTransfer) / blockTime.Seconds()
-	runners := 1 / rehearsalEvery.Seconds()
+	runners := 1 / heartbeatEvery.Seconds()
 	alone := mix
 	alone.Kinds = []bench.Kind{mix.Kinds[1]}
 	alone.Kinds[0].Percent = 100
@@ -105,4 +105,33 @@ func put(t *testing.T, url string, mix bench.Mix, rate float64) *bench.LoadRepor
 		t.Fatalf("%s: %s", r.Verdict, r.Reason)
 	}
 	return r
+}
+
+// TestMarketUnderLoad has jobs asked for on a devnet, and the runners of the load answer
+// them: every submission, commitment and result that the node takes comes to its job. Both
+// sizes of a committee, beside everything else.
+func TestMarketUnderLoad(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs a devnet for some seconds: left out of -short runs, runs in make test")
+	}
+	t.Parallel()
+	url, stop := devtest.Start(t, filepath.Join(t.TempDir(), "chain"), setup.DevnetOptions{BlockTime: blockTime})
+	t.Cleanup(stop)
+	for _, name := range []string{"market", "lane-mix-40-30-20-10"} {
+		mix, err := readMix("../../profiles/workload/" + name + ".json")
+		if err != nil {
+			t.Fatal(err)
+		}
+		mix.Runners = 12
+		r := put(t, url, mix, 50)
+		m := r.Market
+		if m == nil || m.Jobs < 5 || m.Outcomes["ok"] == 0 || m.Results.Applied != m.Outcomes["ok"] || r.Unheard != 0 {
+			t.Fatalf("%s: %+v, %d unheard", name, m, r.Unheard)
+		}
+		t.Logf("%s: %d jobs, %v; %d commitments and %d results applied, p99 %d and %d blocks",
+			name, m.Jobs, m.Outcomes, m.Commitments.Applied, m.Results.Applied, m.Commitments.Blocks.P99, m.Results.Blocks.P99)
+		if several := name == "market"; several != (m.Commitments.Applied > 0) {
+			t.Errorf("%s: %d commitments", name, m.Commitments.Applied)
+		}
+	}
 }
