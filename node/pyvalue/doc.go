@@ -18,7 +18,9 @@
 // # Invariants
 //
 //   - [Encode] gives canonical bytes for whatever it takes, and [JSON] of them is
-//     a document that Encode turns into the same bytes.
+//     a document that Encode turns into the same bytes, or [ErrBounds].
+//   - JSON takes at most eight times the bytes of the value and 1 KiB, is written once,
+//     and stops there: a list of empty bytes would take sixteen times as much (ADR 220).
 //   - Both are bounded by [BytesMax] and [DepthMax]; nothing is allocated for a
 //     length that the input merely claims.
 package pyvalue

@@ -48,29 +48,46 @@ const (
 	tagSet      = 258
 )
 
+// shownMax is how large a value of so many bytes may become as JSON: lists of booleans
+// and texts of control characters take six times as much, and fit. A list of empty bytes
+// takes sixteen times as much and does not.
+func shownMax(n int) int { return 8*n + 1024 }
+
 // JSON writes a value. No bytes are None, as a call without payload gets it. The
-// form of the bytes is not judged further than needed to read them.
-func JSON(data []byte) (json.RawMessage, error) {
+// form of the bytes is not judged further than needed to read them. What becomes more
+// than eight times as large, and some, is [ErrBounds].
+func JSON(data []byte) (json.RawMessage, error) { return JSONWithin(data, math.MaxInt) }
+
+// JSONWithin is JSON for who has room for so many bytes of it at most; the work ends with
+// the room. More is [ErrBounds].
+func JSONWithin(data []byte, room int) (json.RawMessage, error) {
 	if len(data) == 0 {
-		return json.RawMessage("null"), nil
+		data = []byte{none}
 	}
 	if len(data) > BytesMax {
 		return nil, ErrBounds
 	}
-	d := decoder{data: data}
-	out, err := d.value(nil, DepthMax)
-	if err != nil {
+	d := decoder{data: data, most: min(room, shownMax(len(data)))}
+	if err := d.survey(DepthMax); err != nil {
 		return nil, err
 	}
 	if d.pos != len(data) {
 		return nil, fmt.Errorf("%w: %d bytes after it", ErrMalformed, len(data)-d.pos)
 	}
-	return out, nil
+	d.pos = 0
+	return d.value(make([]byte, 0, min(d.most, 2*len(data)+16)), DepthMax)
 }
 
+// none is the encoding of None.
+const none = 0xf6
+
+// decoder reads a value twice: the survey finds which dicts are objects of JSON, which
+// their last key may decide, and then the value is written once, from front to back.
 type decoder struct {
-	data []byte
-	pos  int
+	data    []byte
+	pos     int
+	most    int    // bytes of JSON
+	objects []bool // of the dicts, in the order in which they begin
 }
 
 func (d *decoder) fail(what string) error {
@@ -109,7 +126,16 @@ func (d *decoder) readBytes(n uint64) ([]byte, error) {
 	return b, nil
 }
 
+// value appends the value at pos.
 func (d *decoder) value(out []byte, depth int) ([]byte, error) {
+	out, err := d.whole(out, depth)
+	if err == nil && len(out) > d.most {
+		err = ErrBounds
+	}
+	return out, err
+}
+
+func (d *decoder) whole(out []byte, depth int) ([]byte, error) {
 	if depth == 0 {
 		return nil, ErrBounds
 	}
@@ -131,7 +157,10 @@ func (d *decoder) value(out []byte, depth int) ([]byte, error) {
 		return appendNamed(out, "$bytes", quote("0x"+hex.EncodeToString(b))), nil
 	case majorText:
 		s, err := d.text(arg)
-		return append(out, quote(s)...), err
+		if err != nil {
+			return nil, err
+		}
+		return append(out, quote(s)...), nil
 	case majorArray:
 		return d.array(out, arg, depth)
 	case majorMap:
@@ -180,62 +209,42 @@ func (d *decoder) array(out []byte, n uint64, depth int) ([]byte, error) {
 
 // dict writes an object where all keys are text that does not look like one of
 // our names, and else a list of pairs.
-func (d *decoder) dict(out []byte, n uint64, depth int) ([]byte, error) {
-	keys, vals := [][]byte{}, [][]byte{}
-	plain := true
-	for range n {
-		isText := d.pos < len(d.data) && d.data[d.pos]>>5 == majorText
-		key, err := d.value(nil, depth-1)
-		if err != nil {
-			return nil, err
-		}
-		val, err := d.value(nil, depth-1)
-		if err != nil {
-			return nil, err
-		}
-		plain = plain && isText && (len(key) < 2 || key[1] != '$')
-		keys, vals = append(keys, key), append(vals, val)
+func (d *decoder) dict(out []byte, n uint64, depth int) (_ []byte, err error) {
+	object := d.objects[0]
+	d.objects = d.objects[1:]
+	start, open, between, shut, end := `{"$map":[`, "[", ",", "]", "]}"
+	if object {
+		start, open, between, shut, end = "{", "", ":", "", "}"
 	}
-	open, between, end, whole := "{", ":", "}", []string{"", ""}
-	if !plain {
-		open, between, end, whole = "[", ",", "]", []string{`{"$map":`, "}"}
-	}
-	out = append(append(out, whole[0]...), open...)
-	for i := range keys {
+	out = append(out, start...)
+	for i := range n {
 		if i > 0 {
 			out = append(out, ',')
 		}
-		if !plain {
-			out = append(out, '[')
+		if out, err = d.value(append(out, open...), depth-1); err != nil {
+			return nil, err
 		}
-		out = append(append(append(out, keys[i]...), between...), vals[i]...)
-		if !plain {
-			out = append(out, ']')
+		if out, err = d.value(append(out, between...), depth-1); err != nil {
+			return nil, err
 		}
+		out = append(out, shut...)
 	}
-	return append(append(out, end...), whole[1]...), nil
+	return append(out, end...), nil
 }
 
-func (d *decoder) tagged(out []byte, tag uint64, depth int) ([]byte, error) {
+func (d *decoder) tagged(out []byte, tag uint64, depth int) (_ []byte, err error) {
 	switch tag {
 	case tagPositive, tagNegative:
 		return d.bignum(out, tag)
-	case tagSet, tagObject:
+	case tagSet:
+		out = append(out, `{"$set":`...)
 	default:
-		return nil, d.fail("unknown tag")
+		out = append(out, `{"$object":`...)
 	}
-	body, err := d.value(nil, depth-1)
-	if err != nil {
+	if out, err = d.value(out, depth-1); err != nil {
 		return nil, err
 	}
-	if len(body) == 0 || body[0] != '[' {
-		return nil, d.fail("this tag holds a list")
-	}
-	name := "$set"
-	if tag == tagObject {
-		name = "$object"
-	}
-	return appendNamed(out, name, string(body)), nil
+	return append(out, '}'), nil
 }
 
 func (d *decoder) bignum(out []byte, tag uint64) ([]byte, error) {

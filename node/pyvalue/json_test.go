@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -93,6 +94,9 @@ func FuzzEncode(f *testing.F) {
 			return // not all of them are values: classes, keys that do not hash, 1 and 1.0
 		}
 		back, err := pyvalue.JSON(data)
+		if errors.Is(err, pyvalue.ErrBounds) {
+			return // it becomes too large, as a list of empty bytes does
+		}
 		if err != nil || !json.Valid(back) {
 			t.Fatalf("%s is %x, which is %s, %v", document, data, back, err)
 		}
@@ -174,5 +178,46 @@ func TestDepth(t *testing.T) {
 	wide := append(bytes.Repeat([]byte{0xa1, 0x61, 'a'}, 60), 0x59, 0xf0, 0x00)
 	if out, err := pyvalue.JSON(append(wide, make([]byte, 0xf000)...)); err != nil || !json.Valid(out) {
 		t.Errorf("60 levels around 60 KiB: %v", err)
+	}
+}
+
+// TestRoom holds the JSON of a value, and what is allocated to write it, to a multiple of
+// its bytes: at every depth the same bytes are written once.
+func TestRoom(t *testing.T) {
+	deep := func(body []byte) []byte { return append(bytes.Repeat([]byte{0xa1, 0x00}, 60), body...) }
+	list := func(n int, what ...byte) []byte {
+		return append([]byte{0x9a, 0, byte(n >> 16), byte(n >> 8), byte(n)}, bytes.Repeat(what, n)...)
+	}
+	f := func(name string, data []byte, want error) {
+		t.Helper()
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		out, err := pyvalue.JSON(data)
+		runtime.ReadMemStats(&after)
+		if !errors.Is(err, want) {
+			t.Errorf("%s: %d bytes, %v, want %v", name, len(out), err, want)
+		}
+		if err == nil && !json.Valid(out) {
+			t.Errorf("%s is no JSON", name)
+		}
+		made := after.TotalAlloc - before.TotalAlloc
+		if most := uint64(64 * len(data)); made > most {
+			t.Errorf("%s: %d bytes are allocated for %d, want %d at most", name, made, len(data), most)
+		}
+	}
+	f("empty bytes, 60 deep", deep(list(60_000, 0x40)), pyvalue.ErrBounds)
+	f("booleans, 60 deep", deep(list(60_000, 0xf4)), nil)
+	f("control characters", append([]byte{0x7a, 0, 0, 0xea, 0x60}, make([]byte, 60_000)...), nil)
+	f("dicts", list(20_000, 0xa1, 0x00, 0xf4), nil)
+	small := list(30, 0x41, 7)
+	whole, err := pyvalue.JSONWithin(small, 1<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := pyvalue.JSONWithin(small, len(whole)); err != nil {
+		t.Errorf("a value that just fits: %v", err)
+	}
+	if _, err := pyvalue.JSONWithin(small, len(whole)-1); !errors.Is(err, pyvalue.ErrBounds) {
+		t.Errorf("a value that is one byte too large: %v", err)
 	}
 }
