@@ -110,8 +110,9 @@ soak-drip: ## catch up with BLOCKS=10000 blocks in virtual time, and with 30,000
 	$(GO) test -count=1 -timeout 60m -v ./consensus/engine -run 'TestDrip$$' -args -drip=$(or $(BLOCKS),10000)
 	$(GO) test -count=1 -timeout 30m -v ./node/statesync -run 'TestDrip$$' -args -drip=30000
 
-soak-stall: ## the memory of validators while nothing is final, with views that stand and with views that go on, one of four a liar: FOR=10m
+soak-stall: ## the memory of validators while nothing is final, with views that stand and with views that go on, one of four a liar: FOR=10m; an engine through an hour of virtual time
 	$(GO) test -count=1 -timeout 0 -v ./node/soak -run 'TestMemoryWhileNothingIsFinal$$' -args -stall-for=$(or $(FOR),10m)
+	$(GO) test -count=1 -timeout 0 -v ./consensus/engine -run 'TestAnHourWithoutFinality$$' -args -without=1h
 
 soak-lanes: ## ten times the transfers that blocks take, for a minute, beside runner instructions and timers, under both lane tables; a million operations of the pool beside its model
 	$(GO) test -count=1 -timeout 30m -v ./cmd/cowboy-bench -run TestLanesUnderOverload -args -lanes-for=1m

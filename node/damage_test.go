@@ -25,7 +25,7 @@ import (
 )
 
 var (
-	damages    = flag.Int("damages", 42, "how many damages TestDamage tries")
+	damages    = flag.Int("damages", 21, "how many damages TestDamage tries")
 	damageSeed = flag.Uint64("damage-seed", 1, "the first seed of TestDamage; damage i has this plus i")
 )
 

@@ -12,7 +12,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/consensus/wire"
 )
 
-var without = flag.Duration("without", time.Hour, "virtual time without finality in TestAnHourWithoutFinality")
+var without = flag.Duration("without", 10*time.Minute, "virtual time without finality in TestAnHourWithoutFinality")
 
 // TestAnHourWithoutFinality: a liar of four offers blocks of the largest size in every
 // view that it leads, and in others, votes to give up every view, and never for a block,

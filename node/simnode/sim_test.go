@@ -16,7 +16,7 @@ import (
 )
 
 var (
-	seedCount = flag.Uint64("seeds", 2, "number of seeds that TestNodes plays")
+	seedCount = flag.Uint64("seeds", 1, "number of seeds that TestNodes plays")
 	firstSeed = flag.Uint64("first", 3, "the first of them")
 	oneSeed   = flag.Uint64("seed", 0, "play this seed only")
 	times     = flag.Int("times", 1, "how often each seed is played")

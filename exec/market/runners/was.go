@@ -75,6 +75,7 @@ func (b *Book) Forget(jobs Waiting) error {
 	if left > 0 { // all were looked at, so the next block begins at the front
 		next = nil
 	}
+	// Bounded: by a height and a page, 12 bytes.
 	if !bytes.Equal(at, next) {
 		b.State.SetStorage(chain.AddrRunnerRegistry, cursorKey(), next)
 	}
