@@ -189,7 +189,7 @@ var faultSites = []struct{ reason, sites string }{
 			exec/mailbox: Due ErrRecord, Open ErrRecord, Peek ErrRecord, Pop ErrRecord, TakeDue ErrRecord, first ErrRecord, firstDue ErrRecord
 			exec/mailbox: readItemAt ErrRecord, countHandedOut ErrRecord, takeLast ErrRecord
 			exec/entitlements: at ErrRecord, byRole ErrRecord, removeAt ErrRecord, listed ErrRecord, wayAt ErrRecord
-			exec/market/runners: AddressAt ErrRecord, silence ErrRecord*2, set ErrRecord, entries ErrRecord, forgetFrom ErrRecord*2, WeighedAt ErrRecord
+			exec/market/runners: AddressAt ErrRecord, silence ErrRecord*2, set ErrRecord, entries ErrRecord, forgetFrom ErrRecord, WeighedAt ErrRecord
 			exec/market/runners: seated ErrRecord, Unseated ErrRecord, Release ErrRecord
 			exec/market/jobs: Candidates ErrRecord, snapshotOf ErrRecord, job ErrRecord, asked ErrRecord, await ErrRecord, drop ErrRecord
 			exec/market/results: body ErrRecord, modelOf ErrRecord, papers ErrRecord, seat ErrRecord, show ErrRecord, settle ErrRecord

@@ -56,18 +56,14 @@ func shownMax(n int) int { return 8*n + 1024 }
 // JSON writes a value. No bytes are None, as a call without payload gets it. The
 // form of the bytes is not judged further than needed to read them. What becomes more
 // than eight times as large, and some, is [ErrBounds].
-func JSON(data []byte) (json.RawMessage, error) { return JSONWithin(data, math.MaxInt) }
-
-// JSONWithin is JSON for who has room for so many bytes of it at most; the work ends with
-// the room. More is [ErrBounds].
-func JSONWithin(data []byte, room int) (json.RawMessage, error) {
+func JSON(data []byte) (json.RawMessage, error) {
 	if len(data) == 0 {
 		data = []byte{none}
 	}
 	if len(data) > BytesMax {
 		return nil, ErrBounds
 	}
-	d := decoder{data: data, most: min(room, shownMax(len(data)))}
+	d := decoder{data: data, most: shownMax(len(data))}
 	if err := d.survey(DepthMax); err != nil {
 		return nil, err
 	}

@@ -27,7 +27,7 @@ func TestOwnKey(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		play func(*testing.T)
-		long bool // not in the short form: TestLives of node/simnode has the like of it
+		long bool // not in the short form: TestLives of node/simnode and of consensus/engine play the like
 	}{
 		{"fresh folder copied", copiedFresh, true},
 		{"clone at a height", cloned, false},

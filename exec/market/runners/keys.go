@@ -46,7 +46,7 @@ func standingKey(page uint32) state.StorageKey   { return key(tableStanding, be4
 // wasKey is a page of standings as it was before block h changed it.
 func wasKey(page uint32, h chain.Height) state.StorageKey { return key(tableWas, be4(page), be8(h)) }
 
-// goneKey says that there is one, in the order of heights.
+// goneKey says that there is one, in the order of heights, and since when it had been so.
 func goneKey(h chain.Height, page uint32) state.StorageKey { return key(tableGone, be8(h), be4(page)) }
 
 // cursorKey is how far the walk over wasq/ has come.

@@ -38,7 +38,7 @@ func (b *Book) turn(p *page, jobs Waiting) error {
 		if asked {
 			n := pageOf(p.key)
 			b.State.SetStorage(chain.AddrRunnerRegistry, wasKey(n, b.Height), p.was)
-			b.State.SetStorage(chain.AddrRunnerRegistry, goneKey(b.Height, n), []byte{})
+			b.State.SetStorage(chain.AddrRunnerRegistry, goneKey(b.Height, n), be8(chain.Height(since)))
 			b.kept++
 		}
 	}
@@ -52,12 +52,14 @@ func (b *Book) turn(p *page, jobs Waiting) error {
 // ForgetStep is how many kept pages a block looks at, at least.
 const ForgetStep = 64
 
-// Forget takes away kept pages that no job asks for any more: a page says what it was from
-// its change before on until the one that it was kept at, so it goes when no job that may
-// still be drawn for was submitted in between, however long older ones live. A block looks
-// at twice as many as it keeps, and at [ForgetStep] besides, and the next one goes on behind
-// them: what nobody asks for is less than half of what is kept, and one round's. The error
-// is a fault.
+// Forget takes away kept pages that no job asks for any more. A kept page holds from one
+// change of the page to the next: it goes when no job that may still be drawn for was
+// submitted between the two, however long older jobs live.
+//
+// The queue is walked in a circle: a block looks at [ForgetStep] pages and at twice as many
+// as it has kept, and the next block goes on behind them. While a queue of Q pages is walked
+// once, at most Q/2 pages are added, so those that no job asks for are at most half of Q. The
+// error is a fault.
 func (b *Book) Forget(jobs Waiting) error {
 	at, err := b.State.Storage(chain.AddrRunnerRegistry, cursorKey())
 	if err != nil {
@@ -96,18 +98,12 @@ func (b *Book) forgetFrom(at []byte, room int, jobs Waiting) (last []byte, seen 
 	// Bounded: by 64 and twice what the block has kept, for which it is paid.
 	for i := range rows {
 		h, page, ok := splitGone(rows[i].Key)
-		if !ok {
+		if !ok || len(rows[i].Value) != 8 {
 			return nil, 0, ErrRecord
 		}
 		last = append(be8(h), be4(page+1)...) // no page has the largest number
-		was, err := b.State.Storage(chain.AddrRunnerRegistry, wasKey(page, h))
-		if err != nil {
-			return nil, 0, err
-		}
-		if len(was) < standingHead {
-			return nil, 0, ErrRecord
-		}
-		asked, err := jobs.SubmittedWithin(chain.Height(binary.BigEndian.Uint64(was)), h)
+		since := chain.Height(binary.BigEndian.Uint64(rows[i].Value))
+		asked, err := jobs.SubmittedWithin(since, h)
 		if err != nil {
 			return nil, 0, err
 		}
