@@ -94,7 +94,7 @@ func (m *market) judged(a *instruction, v *rpc.Verdict) bool {
 		if a.job != nil {
 			a.job.sent--
 		} else {
-			w.beats = false
+			m.endBeat(w)
 		}
 	}
 	w.unsent = w.unsent[1:]

@@ -24,12 +24,14 @@ type market struct {
 	workers []*worker
 	of      map[chain.Address]*worker
 
-	// open counts jobs in blocks whose outcome is not known, and blocks that are being
-	// handed over.
+	// open counts jobs in blocks whose outcome is not known, heartbeats on their way, and
+	// blocks that are being handed over.
 	open atomic.Int64
-	mu   sync.Mutex
-	news []marketNews  // guarded by mu
-	wake chan struct{} // has one place
+	// draining is set when the schedule is over: no heartbeats begin any more.
+	draining atomic.Bool
+	mu       sync.Mutex
+	news     []marketNews  // guarded by mu
+	wake     chan struct{} // has one place
 
 	// What follows belongs to the goroutine of run, and to the report when that has ended.
 	head    uint64
@@ -134,8 +136,16 @@ func (m *market) note(n marketNews) {
 	}
 }
 
-// unsettled reports whether jobs have no outcome yet.
+// unsettled reports whether jobs have no outcome yet, or heartbeats are on their way.
 func (m *market) unsettled() bool { return m != nil && m.open.Load() > 0 }
+
+// beginDrain lets no heartbeats begin from now on: one could not come into a block before
+// the end.
+func (m *market) beginDrain() {
+	if m != nil {
+		m.draining.Store(true)
+	}
+}
 
 // run answers jobs until ctx ends. An error is one of the node, which is asked again with
 // the next block; the last one is in the report.
@@ -176,7 +186,8 @@ func (m *market) see(n *marketNews) {
 		m.steps[a.step].record(n.at.Sub(a.at), n.height-a.head)
 		m.report.step(a.step).Final++
 		if a.step == stepBeat {
-			a.by.heard, a.by.beats = n.height, false
+			a.by.heard = n.height
+			m.endBeat(a.by)
 			continue
 		}
 		a.job.sent--
@@ -379,13 +390,27 @@ func (m *market) queue(a *instruction) {
 // beat keeps the runners healthy: each is heard twice in the time after which it would
 // count as silent.
 func (m *market) beat() {
+	// Counted before draining is read, as a drain sets it before it reads the count: either
+	// the drain waits, or nothing begins.
+	m.open.Add(1)
+	defer m.open.Add(-1)
+	if m.draining.Load() {
+		return
+	}
 	every := max(1, m.terms.all.Runner.HeartbeatTimeoutBlocks/2)
 	for _, w := range m.workers {
 		if !w.beats && m.head >= w.heard+every {
 			w.beats = true
+			m.open.Add(1)
 			m.queue(&instruction{by: w, step: stepBeat, tx: m.terms.beat(false)})
 		}
 	}
+}
+
+// endBeat notes that a runner's heartbeat is in a block, or was refused.
+func (m *market) endBeat(w *worker) {
+	w.beats = false
+	m.open.Add(-1)
 }
 
 // closeReport returns the report when nothing runs any more; nil without jobs.

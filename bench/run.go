@@ -270,6 +270,7 @@ func (l *load) pace(ctx context.Context) error {
 // drain waits until every accepted transfer is final and every job has its outcome, at most
 // for the drain time.
 func (l *load) drain(ctx context.Context) error {
+	l.market.beginDrain()
 	for end := time.Now().Add(l.cfg.Drain); (l.tally.waiting() > 0 || l.market.unsettled()) && time.Now().Before(end); {
 		select {
 		case <-ctx.Done():
