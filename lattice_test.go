@@ -99,6 +99,7 @@ exec/market/selection: exec/manifest
 exec/market/runners: crypto/secp256k1 exec/market/selection exec/service state/roles
 exec/market/jobs: exec/market/judge exec/market/runners
 exec/market/jobs/ask: exec/manifest
+exec/market/books: exec/market/jobs
 exec/market: exec/market/jobs
 exec/market/results: exec/market/jobs exec/pvm/softfloat
 exec/actor: crypto/vrf exec/manifest exec/mailbox exec/market/jobs exec/market/jobs/ask exec/pvm exec/rent exec/timers exec/token
@@ -130,7 +131,7 @@ node/repair: exec node/nice state/store
 node/trial: exec node/nice
 node/datadir: consensus/engine consensus/guard exec node/keystore node/release state/journal state/store
 node/setup: chain/ceremony node/datadir
-node/ledger: chain/ceremony consensus/engine exec/parallel lanes state/snapshot
+node/ledger: chain/ceremony consensus/engine exec/market/books exec/parallel lanes state/snapshot
 node/rpc: exec node/light node/pyvalue
 node/client: node/rpc
 node/cluster:

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/cowboy-foundation/cowboy/exec/market/books"
+	"github.com/cowboy-foundation/cowboy/node/rpc"
 	"github.com/cowboy-foundation/cowboy/node/tools"
 )
 
@@ -19,6 +21,7 @@ func (c *verifyCommand) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	defer fmt.Println(marketLine(result.Market))
 	if result.First > 1 {
 		fmt.Printf("ok: certificates of blocks %d to %d checked, state root %s computed again; this node began with the state of block %d and cannot re-execute what came before\n",
 			result.First, result.Height, result.Root, result.First)
@@ -26,4 +29,13 @@ func (c *verifyCommand) Run(ctx context.Context) error {
 	}
 	fmt.Printf("ok: %d blocks, certificates checked and re-executed from genesis, state root %s\n", result.Height, result.Root)
 	return nil
+}
+
+// marketLine says what the runner market's accounts hold.
+func marketLine(b books.Books) string {
+	if b == (books.Books{}) {
+		return "ok: the runner market holds no money and no record of a runner or job"
+	}
+	return fmt.Sprintf("ok: the runner market's books add up: stakes of %d runners %s CBY, frozen penalties %s CBY, escrows of %d jobs %s CBY",
+		b.Runners, rpc.FormatCBY(b.Stakes), rpc.FormatCBY(b.Frozen), b.Jobs, rpc.FormatCBY(b.Escrows))
 }

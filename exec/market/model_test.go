@@ -12,6 +12,7 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/crypto/keccak"
+	"github.com/cowboy-foundation/cowboy/exec/market/books"
 	"github.com/cowboy-foundation/cowboy/exec/market/jobs"
 	"github.com/cowboy-foundation/cowboy/exec/market/selection"
 	"github.com/cowboy-foundation/cowboy/state"
@@ -541,6 +542,7 @@ func TestDispatcherMatchesModel(t *testing.T) {
 func playMarket(t *testing.T, seed uint64, seen map[jobs.Outcome]int) {
 	rng := rand.New(rand.NewPCG(seed, 19))
 	w := newWorld(t)
+	w.books = &books.Books{}
 	r, j := &w.p.Runner, &w.p.Job
 	r.StakeFloor, r.ProbationSuccesses, r.MaxRegistered = 1_000, rng.Uint64N(3), 100
 	r.MinReputation = 40
@@ -693,6 +695,12 @@ func (m *model) compare(seed uint64) {
 	}
 	if got := w.maps.Balance(chain.AddrJobDispatcher); got != held {
 		fail("escrow", got, held)
+	}
+	if sums, err := books.Read(w.maps); err != nil || sums != *w.books {
+		fail("books followed", *w.books, sums)
+	}
+	if err := w.books.Check(w.maps); err != nil {
+		fail("books", err, nil)
 	}
 	if w.burned != m.burned {
 		fail("burned", w.burned, m.burned)

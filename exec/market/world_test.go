@@ -10,6 +10,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/chain/params"
 	"github.com/cowboy-foundation/cowboy/exec/funds"
 	"github.com/cowboy-foundation/cowboy/exec/market"
+	"github.com/cowboy-foundation/cowboy/exec/market/books"
 	"github.com/cowboy-foundation/cowboy/exec/market/jobs"
 	"github.com/cowboy-foundation/cowboy/exec/market/runners"
 	"github.com/cowboy-foundation/cowboy/state"
@@ -27,6 +28,7 @@ type world struct {
 	gone   map[chain.Address]bool // submitters that may not ask any more
 	burned chain.Wei
 	events []chain.Event // of the last block
+	books  *books.Books  // followed block by block; nil: not
 }
 
 func newWorld(t testing.TB) *world {
@@ -91,6 +93,12 @@ func (w *world) block(seed chain.Hash, txs func(d *jobs.Dispatch)) {
 
 // keep makes what a block wrote the state.
 func (w *world) keep(o *state.Overlay, events []chain.Event, burned chain.Wei) {
+	w.t.Helper()
+	if w.books != nil {
+		if err := w.books.Follow(w.maps, o.Delta()); err != nil {
+			w.t.Fatal(err)
+		}
+	}
 	w.maps.Write(o.Delta())
 	w.height++
 	w.burned += burned

@@ -13,6 +13,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
 	"github.com/cowboy-foundation/cowboy/consensus/shards"
 	"github.com/cowboy-foundation/cowboy/exec"
+	"github.com/cowboy-foundation/cowboy/exec/market/books"
 	"github.com/cowboy-foundation/cowboy/exec/pvm"
 	"github.com/cowboy-foundation/cowboy/state/store"
 	"github.com/cowboy-foundation/cowboy/state/tree"
@@ -20,7 +21,8 @@ import (
 
 // Replay executes every stored block from genesis on a state of its own and
 // compares each header, seed and receipt: what the node would answer after
-// losing all but its blocks. It needs chain data only (CIP-11 §9.2), and reads
+// losing all but its blocks. After each block the runner market's accounts are held
+// against its records. It needs chain data only (CIP-11 §9.2), and reads
 // source while it writes scratch.
 type Replay struct {
 	Genesis    *genesis.Genesis
@@ -34,6 +36,7 @@ type Replay struct {
 	Progress   func(done, total chain.Height)
 
 	engine *pvm.Engine // while Run runs
+	books  books.Books // of the runner market, behind the last block
 }
 
 // Run replays up to Until and returns the root it arrives at.
@@ -47,6 +50,9 @@ func (r *Replay) Run(ctx context.Context) (chain.Hash, error) {
 		last = min(last, r.Until)
 	}
 	version := r.Scratch.Head()
+	if r.books, err = books.Read(version); err != nil {
+		return chain.Hash{}, fmt.Errorf("books of the genesis: %w", err)
+	}
 	parent := genesisHeader(r.Genesis, version.Root())
 	force := governance.Genesis(&r.Genesis.Params)
 	parentDigest := r.Genesis.Hash()
@@ -77,7 +83,19 @@ func (r *Replay) Run(ctx context.Context) (chain.Hash, error) {
 		parent, parentDigest = block.Header, rec.Digest
 		r.Progress(h, last)
 	}
-	return version.Root(), nil
+	return version.Root(), r.addUp(version)
+}
+
+// Books returns what the runner market held behind the last block that Run executed.
+func (r *Replay) Books() books.Books { return r.books }
+
+// addUp reads the books of a whole state: they are what all blocks made of them.
+func (r *Replay) addUp(version *store.Version) error {
+	sums, err := books.Read(version)
+	if err == nil && sums != r.books {
+		err = fmt.Errorf("%w: blocks come to %+v, the state to %+v", books.ErrUnbalanced, r.books, sums)
+	}
+	return err
 }
 
 // place is where a block is replayed: on the state after its parent.
@@ -136,6 +154,12 @@ func (r *Replay) replayBlock(ctx context.Context, at place, block *chain.Block, 
 		return nil, fmt.Errorf("body root: %w", err)
 	}
 	if err := compareResults(&want, h); err != nil {
+		return nil, err
+	}
+	if err := r.books.Follow(at.version, result.Delta); err != nil {
+		return nil, err
+	}
+	if err := r.books.Check(next); err != nil {
 		return nil, err
 	}
 	if err := r.Scratch.Commit(next, rec); err != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/chain/genesis"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
 	"github.com/cowboy-foundation/cowboy/consensus/shards"
+	"github.com/cowboy-foundation/cowboy/exec/market/books"
 	"github.com/cowboy-foundation/cowboy/lanes/sigverify"
 	"github.com/cowboy-foundation/cowboy/node/datadir"
 	"github.com/cowboy-foundation/cowboy/node/ledger"
@@ -26,6 +27,7 @@ type Verified struct {
 	First  chain.Height // 1, or the block whose state was imported
 	Height chain.Height
 	Root   chain.Hash
+	Market books.Books // what the runner market's accounts hold, and its records say the same
 }
 
 // VerifyProgress is told how far a step of VerifyChain has come.
@@ -33,9 +35,11 @@ type VerifyProgress func(step string, done, total chain.Height)
 
 // VerifyChain checks a stopped node's data folder against its genesis: every
 // certificate under the group key, then every header by executing all blocks
-// again in a temporary store, and the stored state against the root of that. A
+// again in a temporary store, and the stored state against the root of that. The
+// runner market's accounts are held against its records after every block. A
 // chain that began with an imported state cannot be executed from genesis: its
-// certificates are checked, and the root is computed again from the stored state.
+// certificates are checked, the root is computed again from the stored state, and
+// the market's accounts are held against the records of that.
 func VerifyChain(ctx context.Context, dataDir string, progress VerifyProgress) (Verified, error) {
 	genesis, err := datadir.LoadGenesis(dataDir)
 	if err != nil {
@@ -94,7 +98,7 @@ func verifyChain(ctx context.Context, dataDir string, genesis *genesis.Genesis, 
 	if _, err := source.VerifyHead(ctx); err != nil {
 		return Verified{}, fmt.Errorf("stored state at height %d: %w", height, err)
 	}
-	return Verified{First: 1, Height: height, Root: root}, nil
+	return Verified{First: 1, Height: height, Root: root, Market: replay.Books()}, nil
 }
 
 func verifyImported(ctx context.Context, source *store.Store, genesis *genesis.Genesis, progress VerifyProgress) (Verified, error) {
@@ -120,7 +124,14 @@ func verifyImported(ctx context.Context, source *store.Store, genesis *genesis.G
 	if root != header.StateRoot {
 		return Verified{}, fmt.Errorf("stored state root %s at height %d, the certified header has %s", root, header.Height, header.StateRoot)
 	}
-	return Verified{First: source.Base(), Height: header.Height, Root: root}, nil
+	market, err := books.Read(source.Head())
+	if err == nil {
+		err = market.Check(source.Head())
+	}
+	if err != nil {
+		return Verified{}, fmt.Errorf("stored state at height %d: %w", header.Height, err)
+	}
+	return Verified{First: source.Base(), Height: header.Height, Root: root, Market: market}, nil
 }
 
 func newReplay(genesis *genesis.Genesis) (*ledger.Replay, error) {

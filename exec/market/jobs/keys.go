@@ -19,6 +19,12 @@ const (
 	TableOpen    = "of/"      // runner job: open seats of a runner
 )
 
+// Prefixes of the rows that hold money.
+const (
+	TableJob  = "job/"  // job: a [Job]
+	TableSeat = "seat/" // job attempt n: a [Seat]
+)
+
 // idBytes is the length of a job's id.
 const idBytes = len(chain.Hash{})
 
@@ -34,7 +40,7 @@ func key(table string, parts ...[]byte) state.StorageKey {
 func be8(h chain.Height) []byte { return binary.BigEndian.AppendUint64(nil, uint64(h)) }
 
 // JobKey is where a [Job] stands.
-func JobKey(id chain.Hash) state.StorageKey { return key("job/", id[:]) }
+func JobKey(id chain.Hash) state.StorageKey { return key(TableJob, id[:]) }
 
 // SpecKey is where the canonical bytes of a job's specification stand.
 func SpecKey(id chain.Hash) state.StorageKey { return key("spec/", id[:]) }
@@ -47,7 +53,7 @@ func EligibleKey(id chain.Hash) state.StorageKey { return key("elig/", id[:]) }
 
 // SeatKey is where a [Seat] stands: the nth of an attempt, from 0.
 func SeatKey(id chain.Hash, attempt, n uint8) state.StorageKey {
-	return key("seat/", id[:], []byte{attempt, n})
+	return key(TableSeat, id[:], []byte{attempt, n})
 }
 
 // WhoKey is where attempt and number of a runner's latest seat stand, a byte each.

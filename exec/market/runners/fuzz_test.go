@@ -19,7 +19,7 @@ func FuzzRunnerRow(f *testing.F) {
 		Tranches: []Tranche{{1, 2}, {3, 4}},
 	}).encode())
 	f.Fuzz(func(t *testing.T, row []byte) {
-		r, err := decode(row)
+		r, err := Decode(row)
 		if err != nil {
 			if !errors.Is(err, ErrRecord) {
 				t.Fatal(err)

@@ -15,7 +15,7 @@ const (
 )
 
 const (
-	tableRunner   = "runner/"
+	TableRunner   = "runner/" // address: a [Runner]
 	tableBeat     = "beat/"
 	tableStanding = "standing/"
 	tableWas      = "was/"
@@ -35,7 +35,7 @@ func be4(n uint32) []byte       { return binary.BigEndian.AppendUint32(nil, n) }
 func be8(h chain.Height) []byte { return binary.BigEndian.AppendUint64(nil, uint64(h)) }
 
 func countKey() state.StorageKey                 { return key("count") }
-func runnerKey(a chain.Address) state.StorageKey { return key(tableRunner, a[:]) }
+func runnerKey(a chain.Address) state.StorageKey { return key(TableRunner, a[:]) }
 func offerKey(a chain.Address) state.StorageKey  { return key("offer/", a[:]) }
 func seenKey(a chain.Address) state.StorageKey   { return roles.RunnerKey(a) }
 func activeKey(page uint32) state.StorageKey     { return key("active/", be4(page)) }
@@ -83,8 +83,8 @@ func splitBeat(k state.StorageKey) (h chain.Height, index uint32, ok bool) {
 
 // splitRunner reads the address back out of a key under runner/; false for another key.
 func splitRunner(k state.StorageKey) (a chain.Address, ok bool) {
-	const head = 1 + len(tableRunner)
-	if len(k) != head+len(a) || k[0] != state.VMNamespaceSystem || k[1:head] != tableRunner {
+	const head = 1 + len(TableRunner)
+	if len(k) != head+len(a) || k[0] != state.VMNamespaceSystem || k[1:head] != TableRunner {
 		return a, false
 	}
 	return chain.Address([]byte(k[head:])), true

@@ -127,8 +127,8 @@ func (r *Runner) encode() []byte {
 	return b
 }
 
-// decode reads what encode wrote.
-func decode(data []byte) (*Runner, error) {
+// Decode reads the row under [TableRunner].
+func Decode(data []byte) (*Runner, error) {
 	rd := cbor.NewReader(data)
 	var v [recordNumbers]uint64
 	r := new(Runner)
@@ -172,7 +172,7 @@ func Read(view Reader, a chain.Address) (*Runner, error) {
 	if err != nil || b == nil {
 		return nil, err
 	}
-	return decode(b)
+	return Decode(b)
 }
 
 // Count returns how many entries the active list has, with those of this block.
