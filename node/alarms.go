@@ -30,10 +30,11 @@ const (
 	alarmBlocks      alarm = "blocks"      // stored blocks are damaged
 	alarmCheckpoints alarm = "checkpoints" // no states are offered to nodes that join
 	alarmNetwork     alarm = "network"     // the UDP socket cannot be read
+	alarmMarket      alarm = "market"      // the runner market's accounts and records differ
 	alarmParts       alarm = "parts"       // of parts.go, some failed and are started again
 )
 
-var allAlarms = []alarm{alarmClock, alarmEvidence, alarmBlocks, alarmCheckpoints, alarmNetwork, alarmParts}
+var allAlarms = []alarm{alarmClock, alarmEvidence, alarmBlocks, alarmCheckpoints, alarmNetwork, alarmMarket, alarmParts}
 
 func newAlarms(log *slog.Logger) *alarms {
 	return &alarms{log: log, on: map[alarm]string{}, raised: map[alarm]uint64{}}

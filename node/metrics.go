@@ -34,6 +34,7 @@ func (n *Node) registry() *prometheus.Registry {
 	n.storeMetrics(gauge)
 	n.roomMetrics(gauge)
 	n.scrubMetrics(counter, gauge)
+	n.marketMetrics(r, gauge)
 	r.MustRegister(n.mendingMetrics(counter))
 	n.ingressMetrics(counter, gauge)
 	n.submittedMetrics(counter, gauge)

@@ -66,6 +66,7 @@ type Node struct {
 	submitter   *evidenceSubmitter // submits evidence
 	room        *room              // watches how near the state is to its limits
 	scrub       *scrub             // finds damaged blocks
+	market      *marketWatch       // counts runners and jobs
 	mending     mending            // has them written again
 	submitted   *submitted.Journal
 
@@ -227,6 +228,7 @@ func (n *Node) build() error {
 		return err
 	}
 	n.scrub = n.newScrub()
+	n.market = &marketWatch{head: n.store.Head, alarms: n.alarms}
 	n.ledger, err = ledger.New(ledger.Config{
 		Committed: n.buildStates(), Defect: writeDefects(n.cfg.DataDir, n.log),
 		Genesis: n.genesis, Store: n.store, Pool: n.lanes, Signatures: n.sigverify,

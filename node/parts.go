@@ -26,6 +26,7 @@ const (
 	partEvidence
 	partRoom
 	partScrub
+	partMarket
 	partRepair
 	partBlocksServed
 	partClock
@@ -76,6 +77,7 @@ var parts = [numParts]struct {
 	partEvidence:     {"evidence", fateAgain},
 	partRoom:         {"room for state", fateAgain},
 	partScrub:        {"scrub", fateAgain},
+	partMarket:       {"runner market", fateAgain},
 	partRepair:       {"repair", fateAgain},
 	partBlocksServed: {"blocks served", fateAgain},
 	partClock:        {"clock", fateAgain},

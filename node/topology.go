@@ -47,6 +47,7 @@ import (
 //	checkpoints      files of recent states            peers' requests, every 10,000th commit
 //	room for state   what it has warned of             a clock
 //	scrub            blocks known to be damaged        a clock
+//	runner market    what it counted last            a clock
 //	repair           the damaged block in hand         scrub, a clock, the answer of a peer
 //	blocks served    what each peer was given          peers' requests
 //	clock            nothing                           every five seconds
@@ -127,6 +128,7 @@ func (n *Node) Run(ctx context.Context) error {
 	inner.start(partEvidence, n.evidence.Run)
 	inner.start(partRoom, n.room.run)
 	inner.start(partScrub, n.scrub.run)
+	inner.start(partMarket, n.market.run)
 	inner.start(partRepair, n.mending.client.Run)
 	inner.start(partClock, n.watchClock)
 	inner.start(partSubmissions, n.submitted.Run)

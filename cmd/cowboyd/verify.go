@@ -37,5 +37,12 @@ func marketLine(b books.Books) string {
 		return "ok: the runner market holds no money and no record of a runner or job"
 	}
 	return fmt.Sprintf("ok: the runner market's books add up: stakes of %d runners %s CBY, frozen penalties %s CBY, escrows of %d jobs %s CBY",
-		b.Runners, rpc.FormatCBY(b.Stakes), rpc.FormatCBY(b.Frozen), b.Jobs, rpc.FormatCBY(b.Escrows))
+		sum(b.Runners[:]), rpc.FormatCBY(b.Stakes), rpc.FormatCBY(b.Frozen), sum(b.Jobs[:]), rpc.FormatCBY(b.Escrows))
+}
+
+func sum(counts []uint64) (n uint64) {
+	for _, c := range counts {
+		n += c
+	}
+	return n
 }

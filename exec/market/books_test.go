@@ -39,7 +39,7 @@ func TestBooksFindWhatIsMissing(t *testing.T) {
 		m.block(rng)
 	}
 	b := held()
-	if b.Stakes == 0 || b.Escrows == 0 || b.Frozen == 0 || b.Runners == 0 || b.Jobs == 0 {
+	if b.Stakes == 0 || b.Escrows == 0 || b.Frozen == 0 || b.Runners == [runners.Healths]uint64{} || b.Jobs == [jobs.Phases]uint64{} {
 		t.Fatalf("nothing to check: %+v", b)
 	}
 	if err := b.Check(w.maps); err != nil {

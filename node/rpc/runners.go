@@ -161,7 +161,7 @@ func runnerReply(addr chain.Address, r *runners.Runner, o *runners.Offer) *Runne
 			JobTypes: []string{}, TEESupport: o.Capabilities.TEESupport, Regions: append([]string{}, o.Capabilities.Regions...),
 			HTTPDomains: append([]string{}, o.Capabilities.HTTPDomains...), MaxConcurrentJobs: o.Capabilities.MaxConcurrentJobs,
 		},
-		Endpoint: o.Endpoint, Health: health(r), Understaked: r.Has(selection.Understaked), RegisteredAt: r.Registered,
+		Endpoint: o.Endpoint, Health: r.Health().String(), Understaked: r.Has(selection.Understaked), RegisteredAt: r.Registered,
 		ActiveJobs: r.Active, Successes: r.Successes, Disagreements: r.Disagreements, Silences: r.Silences, Slashed: r.Slashed,
 	}
 	for _, t := range r.Tranches {
@@ -192,19 +192,6 @@ func JobTypes() []string { return jobTypeNames[:] }
 func ParseJobType(name string) (chain.JobKind, bool) {
 	k := slices.Index(jobTypeNames[:], name)
 	return chain.JobKind(max(k, 0)), k >= 0
-}
-
-// health names the state of a runner as the registry's texts do (CIP-11 §4).
-func health(r *runners.Runner) string {
-	switch {
-	case r.Has(selection.Deregistered):
-		return "Deregistered"
-	case r.Has(selection.Paused):
-		return "Paused"
-	case r.Has(selection.Healthy):
-		return "Healthy"
-	}
-	return "Unhealthy"
 }
 
 // runnersBytes is after how many bytes of the state a list of runners ends: the client asks

@@ -39,8 +39,10 @@ type Books struct {
 	Stakes  chain.Wei // of runners, with what unbonds
 	Frozen  chain.Wei // penalties of seats, until their jobs are settled
 	Escrows chain.Wei // what jobs hold that are not settled
-	Runners uint64    // that have a record
-	Jobs    uint64    // that have one, ended ones among them
+	Slashed chain.Wei // what runners have lost in all; no account has it any more
+
+	Runners [runners.Healths]uint64 // that have a record, by health
+	Jobs    [jobs.Phases]uint64     // that have one, by phase
 }
 
 // scanned is how many rows a read of the whole state asks for at a time, and how many bytes.
@@ -102,13 +104,20 @@ func (b *Books) Follow(before state.View, delta *state.Delta) error {
 			}
 		}
 	}
-	if less.Stakes > more.Stakes || less.Frozen > more.Frozen || less.Escrows > more.Escrows {
+	if less.Stakes > more.Stakes || less.Frozen > more.Frozen || less.Escrows > more.Escrows || less.Slashed > more.Slashed {
 		return fmt.Errorf("%w: records that were never added up are gone", ErrUnbalanced)
 	}
-	*b = Books{
-		more.Stakes - less.Stakes, more.Frozen - less.Frozen, more.Escrows - less.Escrows,
-		more.Runners - less.Runners, more.Jobs - less.Jobs,
+	more.Stakes -= less.Stakes
+	more.Frozen -= less.Frozen
+	more.Escrows -= less.Escrows
+	more.Slashed -= less.Slashed
+	for h, n := range less.Runners {
+		more.Runners[h] -= n
 	}
+	for p, n := range less.Jobs {
+		more.Jobs[p] -= n
+	}
+	*b = more
 	return nil
 }
 
@@ -130,6 +139,26 @@ func (b *Books) Check(view state.View) error {
 		}
 	}
 	return nil
+}
+
+// Waiting counts the jobs of a state that wait for the work of a block behind height: events
+// that are due, and results that are to be judged. It counts most of each at the most. The
+// error is a state that cannot be read.
+func Waiting(view state.View, height chain.Height, most int) (due, judged int, err error) {
+	for _, t := range [...]struct {
+		name string
+		n    *int
+	}{{jobs.TableDue, &due}, {jobs.TableReady, &judged}} {
+		prefix := jobs.TablePrefix(t.name)
+		rows, err := view.Scan(chain.AddrJobDispatcher, state.Span{
+			Prefix: prefix, To: jobs.AtKey(t.name, height+1, chain.Hash{}), Entries: most, Bytes: scannedBytes,
+		})
+		if err != nil {
+			return 0, 0, err
+		}
+		*t.n = len(rows)
+	}
+	return due, judged, nil
 }
 
 // table is one whose rows promise money.
@@ -169,7 +198,10 @@ func addRunner(b *Books, row []byte) error {
 	if err != nil {
 		return err
 	}
-	b.Runners++
+	b.Runners[r.Health()]++
+	if err := add(&b.Slashed, r.Slashed); err != nil {
+		return err
+	}
 	return add(&b.Stakes, r.AtRisk())
 }
 
@@ -178,7 +210,7 @@ func addJob(b *Books, row []byte) error {
 	if err != nil {
 		return err
 	}
-	b.Jobs++
+	b.Jobs[j.Phase]++
 	return add(&b.Escrows, j.Held)
 }
 

@@ -23,7 +23,13 @@ const (
 	Closing               // the outcome is known, the window is open
 	Disputed              // a challenge is open
 	Ended
+	Phases // how many there are
 )
+
+// String names p.
+func (p Phase) String() string {
+	return [Phases]string{"fresh", "pending", "assigned", "closing", "disputed", "ended"}[p]
+}
 
 // Outcome is how a job ends.
 type Outcome uint8

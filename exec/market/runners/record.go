@@ -48,6 +48,37 @@ type Runner struct {
 	Tranches      []Tranche  // oldest first, at most MaxTranches
 }
 
+// Health is what a runner is to those who look for one, as the registry's texts name it
+// (CIP-11 §4).
+type Health uint8
+
+// The healths. The names are those that the API gives.
+const (
+	Healthy Health = iota
+	Unhealthy
+	Paused
+	Deregistered
+	Healths // how many there are
+)
+
+// String names h.
+func (h Health) String() string {
+	return [Healths]string{"Healthy", "Unhealthy", "Paused", "Deregistered"}[h]
+}
+
+// Health returns that of r: who left is not paused, and who paused may be silent.
+func (r *Runner) Health() Health {
+	switch {
+	case r.Has(selection.Deregistered):
+		return Deregistered
+	case r.Has(selection.Paused):
+		return Paused
+	case r.Has(selection.Healthy):
+		return Healthy
+	}
+	return Unhealthy
+}
+
 // Has reports whether all the flags are set.
 func (r *Runner) Has(flags selection.Flags) bool { return r.Flags&flags == flags }
 
