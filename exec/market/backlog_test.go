@@ -8,6 +8,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/crypto/keccak"
 	"github.com/cowboy-foundation/cowboy/exec/funds"
 	"github.com/cowboy-foundation/cowboy/exec/market"
+	"github.com/cowboy-foundation/cowboy/exec/market/books"
 	"github.com/cowboy-foundation/cowboy/exec/market/jobs"
 	"github.com/cowboy-foundation/cowboy/exec/market/results"
 	"github.com/cowboy-foundation/cowboy/state"
@@ -250,6 +251,7 @@ func playBacklogs(t *testing.T, rng *rand.Rand, seen map[jobs.Outcome]int) {
 	me := chain.Address{9, 9}
 	w.fund(me, 1_000_000)
 	var all []chain.Hash
+	worst := 0
 	for step := range 400 {
 		w.judged(func(d *jobs.Dispatch) {
 			if step == 0 {
@@ -268,9 +270,13 @@ func playBacklogs(t *testing.T, rng *rand.Rand, seen map[jobs.Outcome]int) {
 			}
 		})
 		var held chain.Wei
+		var late int
 		for _, id := range all {
 			if j, err := jobs.Read(w.maps, id); err == nil && j != nil {
 				held += j.Held
+				if j.DueAt > 0 && j.DueAt < w.height {
+					late++
+				}
 				if j.Phase == jobs.Ended {
 					seen[j.Outcome]++
 				}
@@ -279,6 +285,14 @@ func playBacklogs(t *testing.T, rng *rand.Rand, seen map[jobs.Outcome]int) {
 		if got := w.maps.Balance(chain.AddrJobDispatcher); got != held {
 			t.Fatalf("height %d: the dispatcher has %d, jobs hold %d", w.height, got, held)
 		}
+		due, judged, err := books.Waiting(w.maps, w.height, 1_000)
+		if ready := w.rows(chain.AddrJobDispatcher, jobs.TableReady); due != late || judged != ready || err != nil {
+			t.Fatalf("height %d: %d events and %d verdicts wait, want %d and %d: %v", w.height, due, judged, late, ready, err)
+		}
+		worst = max(worst, due)
+	}
+	if worst == 0 {
+		t.Error("nothing was put off")
 	}
 	for range 4_000 {
 		if w.rows(chain.AddrJobDispatcher, "job/") == 0 {

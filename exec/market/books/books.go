@@ -141,24 +141,20 @@ func (b *Books) Check(view state.View) error {
 	return nil
 }
 
-// Waiting counts the jobs of a state that wait for the work of a block behind height: events
-// that are due, and results that are to be judged. It counts most of each at the most. The
-// error is a state that cannot be read.
+// Waiting counts what the block at height has left to later ones: events that were due, and
+// jobs that are to be judged. view is the state behind it. It counts most of each at the
+// most. The error is a state that cannot be read.
 func Waiting(view state.View, height chain.Height, most int) (due, judged int, err error) {
-	for _, t := range [...]struct {
-		name string
-		n    *int
-	}{{jobs.TableDue, &due}, {jobs.TableReady, &judged}} {
-		prefix := jobs.TablePrefix(t.name)
-		rows, err := view.Scan(chain.AddrJobDispatcher, state.Span{
-			Prefix: prefix, To: jobs.AtKey(t.name, height+1, chain.Hash{}), Entries: most, Bytes: scannedBytes,
-		})
-		if err != nil {
-			return 0, 0, err
-		}
-		*t.n = len(rows)
+	count := func(table string, to state.StorageKey) (int, error) {
+		span := state.Span{Prefix: jobs.TablePrefix(table), To: to, Entries: most, Bytes: scannedBytes}
+		rows, err := view.Scan(chain.AddrJobDispatcher, span)
+		return len(rows), err
 	}
-	return due, judged, nil
+	if due, err = count(jobs.TableDue, jobs.AtKey(jobs.TableDue, height, chain.Hash{})); err != nil {
+		return 0, 0, err
+	}
+	judged, err = count(jobs.TableReady, "")
+	return due, judged, err
 }
 
 // table is one whose rows promise money.
