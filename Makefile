@@ -21,7 +21,7 @@ TAGS       := pebblegozstd,netgo,osusergo
 export GOAMD64 := v1
 
 .PHONY: help build devnet test check ci race sim sim-machines sim-nodes sim-lives twins mutants fuzz soak soak-kill soak-committee soak-own-key soak-crash soak-damage soak-liars soak-stall soak-drip soak-lanes soak-limits soak-exec soak-hostile soak-pvm-fuzz soak-day soak-rent bench bench-crypto bench-state \
-        bench-lanes bench-exec bench-timers bench-workloads bench-consensus bench-strangers bench-pvm bench-pvm-costs bench-compare bench-gate bench-e2e generate spec-map purego arm64 i386 interop oracles pvm-oracle pvm-scripts pvm-arch tools clean
+        bench-lanes bench-exec bench-market bench-timers bench-workloads bench-consensus bench-strangers bench-pvm bench-pvm-costs bench-compare bench-gate bench-e2e generate spec-map purego arm64 i386 interop oracles pvm-oracle pvm-scripts pvm-arch tools clean
 
 help: ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -146,7 +146,7 @@ soak-rent: ## what blocks read and write beside a million actors that owe rent: 
 soak-pvm-fuzz: ## put COUNT=10000000 mutated inputs of SEED=1 through the PVM's fuzz targets, programs among them
 	@.ci/soak-pvm-fuzz $(or $(COUNT),10000000) $(if $(filter 0,$(SEED)),1,$(SEED))
 
-bench: bench-crypto bench-state bench-lanes bench-exec bench-consensus bench-strangers bench-pvm ## run every bar beside its peer
+bench: bench-crypto bench-state bench-lanes bench-exec bench-market bench-consensus bench-strangers bench-pvm ## run every bar beside its peer
 
 bench-crypto: ## bars of the signature and hash core
 	cd bench/peers && $(GO) run ./crypto
@@ -160,6 +160,9 @@ bench-lanes: ## bars of ingress and packing
 
 bench-exec: ## bars of the state transition
 	cd bench/peers && $(GO) run ./exec
+
+bench-market: ## bars of the runner market: draws, instructions, and a job beside 100,000 open ones
+	cd bench/peers && $(GO) run ./market
 
 bench-timers: build ## block time beside TIMERS=1000000 sleeping timers, or those of the seeded chain DIR=folder
 	$(BIN)/cowboy-bench sleepers $(if $(DIR),--dir $(DIR),--timers $(or $(TIMERS),1000000)) $(ARGS)

@@ -1,8 +1,10 @@
 package tree
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"sync"
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/crypto/keccak"
@@ -83,8 +85,24 @@ func follow(root chain.Hash, key []byte, read func(path []byte, want chain.Hash)
 }
 
 // AccountKey is the key of an account in the trie of accounts, and the owner of
-// the nodes of its storage.
-func AccountKey(addr chain.Address) chain.Hash { return keccak.Sum256(addr[:]) }
+// the nodes of its storage: its address's hash. Those of system actors, whose storage
+// every instruction reads, are in a table.
+func AccountKey(addr chain.Address) chain.Hash {
+	if addr.IsSystem() {
+		return systemKeys()[binary.BigEndian.Uint16(addr[len(addr)-2:])]
+	}
+	return keccak.Sum256(addr[:])
+}
+
+// systemKeys are the keys of system actors, by their numbers.
+var systemKeys = sync.OnceValue(func() *[chain.LastSystemAddress + 1]chain.Hash {
+	var keys [chain.LastSystemAddress + 1]chain.Hash
+	for n := range keys {
+		addr := chain.SystemAddress(uint16(n))
+		keys[n] = keccak.Sum256(addr[:])
+	}
+	return &keys
+})
 
 // SlotKey is the key of a storage value in its account's trie.
 func SlotKey(key state.StorageKey) chain.Hash { return keccak.Sum256([]byte(key)) }

@@ -147,3 +147,16 @@ func FuzzVerifyProof(f *testing.F) {
 		_, _, _ = VerifyAccount(chain.Hash(keccak.Sum256(proof[0])), chain.Address{}, proof[:1])
 	})
 }
+
+// TestAccountKeys: those out of the table are hashes like all others.
+func TestAccountKeys(t *testing.T) {
+	addrs := []chain.Address{{}, {0: 1}, {17: 1, 19: 1}, {18: 1, 19: 1}, {0: 1, 19: 7}}
+	for n := range uint16(chain.LastSystemAddress + 2) {
+		addrs = append(addrs, chain.SystemAddress(n))
+	}
+	for _, a := range addrs {
+		if got, want := AccountKey(a), chain.Hash(keccak.Sum256(a[:])); got != want {
+			t.Errorf("key of %s: %s, want %s", a, got, want)
+		}
+	}
+}
