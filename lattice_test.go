@@ -169,7 +169,7 @@ node/porttest:
 node/rpc/rpctest: node/release node/rpc
 node/devtest: node
 node/simnode: node node/client state/journal/disktest
-bench/boundary: bench/bars chain/epoch exec node/manifest state/store
+bench/boundary: bench/bars chain/epoch exec exec/market/jobs node/manifest state/store
 chain/codecgen:
 chain/docgen: chain/params
 `

@@ -40,11 +40,13 @@ type Ground struct {
 	nonces map[chain.Address]uint64
 
 	// What cases made once for all that come behind them.
-	targets  []byte        // list of the actors with the largest records
-	manifest int           // bytes of these
-	target   chain.Address // actor of which Alice is the creator
-	salts    int           // of actors so far
-	wanted   uint64        // cycles of a looped case; 0: wanted
+	targets  []byte          // list of the actors with the largest records
+	manifest int             // bytes of these
+	target   chain.Address   // actor of which Alice is the creator
+	salts    int             // of actors so far
+	workers  []worker        // runners of the market
+	people   []chain.Address // with money
+	wanted   uint64          // cycles of a looped case; 0: wanted
 }
 
 // Config says how a ground begins. The zero value is one with the default

@@ -29,8 +29,8 @@ type Survey struct {
 // table of the system. No program stays compiled between two blocks.
 func NewSurvey(crowd int) (*Survey, error) {
 	s := &Survey{}
-	for _, cases := range [][]Case{CallCases(), InstructionCases(), DeliveryCases()} {
-		g, err := New(Config{More: Crowd(crowd)})
+	for _, cases := range [][]Case{CallCases(), InstructionCases(), MarketCases(), DeliveryCases()} {
+		g, err := New(Config{More: Crowd(crowd), Change: MarketParams})
 		if err != nil {
 			return nil, errors.Join(err, s.Close())
 		}
