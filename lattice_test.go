@@ -91,7 +91,6 @@ exec/timers: exec/service
 exec/token: exec/service
 exec/rent: exec/service
 exec/governance: exec/manifest exec/service
-exec/rehearsal: exec/service
 exec/market/judge/strictjson:
 exec/market/judge: chain exec/market/judge/strictjson
 exec/staking: chain/attest exec/service
@@ -103,7 +102,7 @@ exec/market/books: exec/market/jobs
 exec/market: exec/market/jobs
 exec/market/results: exec/market/jobs exec/pvm/softfloat
 exec/actor: crypto/vrf exec/manifest exec/mailbox exec/market/jobs exec/market/jobs/ask exec/pvm exec/rent exec/timers exec/token
-exec: chain/order exec/actor exec/governance exec/entitlements exec/market exec/market/results exec/rehearsal exec/staking
+exec: chain/order exec/actor exec/governance exec/entitlements exec/market exec/market/results exec/staking
 exec/parallel: exec
 
 # The pool.

@@ -42,7 +42,6 @@ var paidPackages = []string{
 	"exec/pvm/syntax",
 	"exec/pvm/values",
 	"exec/pvm/vm",
-	"exec/rehearsal",
 	"exec/rent",
 	"exec/service",
 	"exec/staking",

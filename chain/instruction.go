@@ -106,7 +106,6 @@ type InstructionSpec struct {
 	Sender     SenderRule
 	Cost       CostRule
 	Executable bool // false: this version's execution refuses it
-	Rehearsal  bool // runs only where the parameter runner.rehearsal_enabled says so
 	Note       string
 }
 

@@ -61,8 +61,7 @@ func TestClassify(t *testing.T) { // resolutions 11.12, 11.13, 11.43, 4.4
 		{"empty array", &AddrRunnerRegistry, []byte{0x80}, "", 0, ErrPayload},
 		{"opcode that is text", &AddrRunnerRegistry, []byte{0x81, 0x60}, "", 0, ErrPayload},
 		{"opcode in a longer form", &AddrRunnerRegistry, []byte{0x81, 0x18, 0x02}, "", 0, ErrPayload},
-		{"rehearsal", &AddrRunnerRegistry, call(101, cbor.AppendUint(nil, 9), empty), "runner_rehearsal", LaneRunner, nil},
-		{"rehearsal without a result", &AddrRunnerRegistry, call(101, cbor.AppendUint(nil, 9)), "", 0, ErrPayload},
+		{"the rehearsal of earlier releases", &AddrRunnerRegistry, call(101, cbor.AppendUint(nil, 9), empty), "", 0, new(UnknownInstructionError)},
 		{"unknown opcode", &AddrRunnerRegistry, call(math.MaxUint64), "", 0, new(UnknownInstructionError)},
 		{"payload for the treasury", &AddrTreasury, call(1), "", 0, new(UnknownInstructionError)},
 		{"array of 2^64-1 items", &AddrTokens, []byte{0x9b, 255, 255, 255, 255, 255, 255, 255, 255}, "", 0, ErrPayload},
@@ -125,13 +124,13 @@ func TestInstructionTableIsSound(t *testing.T) {
 		if !s.To.IsSystem() {
 			t.Errorf("%s stands at %s, outside the reserved range", s.Name, s.To)
 		}
-		if inRunner := strings.Contains(runnerLane, s.Name) || s.Rehearsal; inRunner != (s.Lane == LaneRunner) {
+		if inRunner := strings.Contains(runnerLane, s.Name); inRunner != (s.Lane == LaneRunner) {
 			t.Errorf("%s is in the %s lane (resolution 11.43)", s.Name, s.Lane)
 		}
 		if inSystem := s.To == AddrStaking || s.To == AddrGovernance || s.Opcode == OpSecretRelease || s.Opcode == OpHolderSet; inSystem != (s.Lane == LaneSystem) {
 			t.Errorf("%s is in the %s lane (resolution 11.43)", s.Name, s.Lane)
 		}
-		if (s.Lane == LaneRunner || s.Lane == LaneSystem) && s.Sender == SenderAnyone && !s.Rehearsal {
+		if (s.Lane == LaneRunner || s.Lane == LaneSystem) && s.Sender == SenderAnyone {
 			t.Errorf("%s: anyone may use the %s lane (resolution 11.13)", s.Name, s.Lane)
 		}
 		seen := map[string]bool{}

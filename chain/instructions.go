@@ -57,10 +57,6 @@ const (
 	OpTokenBatch        = 20
 )
 
-// OpRunnerRehearsal is the opcode at [AddrRunnerRegistry] that loads the runner
-// lane while no runners are registered (ADR 47).
-const OpRunnerRehearsal = 101
-
 // Opcodes at [AddrRunnerRegistry].
 const (
 	OpRunnerRegister   = 1
@@ -144,7 +140,6 @@ var systemInstructions = []InstructionSpec{
 	system(AddrRunnerRegistry, OpModelPublish, "model_publish").args(Arg{"model_id", ArgHash, false}, Arg{"text", ArgText, false}).note("the value is the deposit"),
 	system(AddrRunnerRegistry, OpModelWithdraw, "model_withdraw").args(Arg{"model_id", ArgHash, false}),
 	system(AddrRunnerRegistry, 90, "presence_certificate").in(LaneRunner, SenderRunner).args(Arg{"runner", ArgAddress, false}, Arg{"height", ArgUint, false}, Arg{"receipts", ArgList, false}),
-	system(AddrRunnerRegistry, OpRunnerRehearsal, "runner_rehearsal").runs().rehearses().in(LaneRunner, SenderAnyone).args(Arg{"work", ArgUint, false}, Arg{"result", ArgBytes, false}).note("stands for the others of the lane until they run: hashes for so many cycles and keeps a record; invalid where runner.rehearsal_enabled is false"),
 
 	// Job Dispatcher (CIP-2 §3; resolution 11.5).
 	system(AddrJobDispatcher, OpJobSubmit, "job_submit").runs().costs(CostJobSubmit).args(Arg{"spec", ArgMap, false}, Arg{"terms", ArgMap, false}).note("JobSpecV1 and JobTermsV1; the value is the escrow, max_price + tip; answers the job's id"),
@@ -223,7 +218,6 @@ func system(to Address, opcode uint64, name string) InstructionSpec {
 }
 
 func (s InstructionSpec) runs() InstructionSpec            { s.Executable = true; return s }
-func (s InstructionSpec) rehearses() InstructionSpec       { s.Rehearsal = true; return s }
 func (s InstructionSpec) args(args ...Arg) InstructionSpec { s.Args = args; return s }
 func (s InstructionSpec) costs(c CostRule) InstructionSpec { s.Cost = c; return s }
 func (s InstructionSpec) note(text string) InstructionSpec { s.Note = text; return s }

@@ -110,7 +110,7 @@ func TestFaultSites(t *testing.T) {
 	found := map[site]int{}
 	for _, folder := range []string{
 		"exec", "exec/actor", "exec/manifest", "exec/funds", "exec/governance", "exec/mailbox", "exec/parallel", "exec/entitlements",
-		"exec/market", "exec/market/jobs", "exec/market/results", "exec/market/runners", "exec/pvm", "exec/rehearsal", "exec/rent", "exec/staking", "exec/timers", "exec/token", "state/rent",
+		"exec/market", "exec/market/jobs", "exec/market/results", "exec/market/runners", "exec/pvm", "exec/rent", "exec/staking", "exec/timers", "exec/token", "state/rent",
 	} {
 		maps.Copy(found, sitesOf(t, folder))
 	}
@@ -174,8 +174,7 @@ var faultSites = []struct{ reason, sites string }{
 			exec/entitlements: idsAt ErrRecord, leave ErrRecord, room ErrRecord
 			exec/market/jobs: ReadWho ErrRecord, whole ErrRecord, ReadCalls ErrRecord, ReadPrices ErrRecord
 			exec/market/results: judgeNew ErrRecord, judgeReady ErrRecord, readPapers ErrRecord*2
-			exec/market/runners: readCount ErrRecord, ReadConfig ErrRecord, DecodeOffer ErrRecord*5, Seen ErrRecord, decode ErrRecord*4, lastHeard ErrRecord, open ErrRecord
-			exec/rehearsal: readRehearsal ErrRecord
+			exec/market/runners: readCount ErrRecord, ReadConfig ErrRecord, DecodeOffer ErrRecord*5, Seen ErrRecord, Decode ErrRecord*4, lastHeard ErrRecord, open ErrRecord
 			exec/rent: StakeOf ErrRecord, item ErrRecord, read ErrRecord
 			exec/staking: decodeConviction ErrConvictionRecord*2, readNumber ErrConvictionRecord
 			exec/timers: end ErrRecord

@@ -353,5 +353,5 @@ func (w *wild) instruction() (from, to chain.Address, payload []byte) {
 	case 15:
 		return from, chain.AddrRent, args(chain.OpRestoreAllow, raw(new[:]), raw(someone[:]), num(1+w.pick.n(9)), num(int(w.height)+w.pick.n(9)))
 	}
-	return from, chain.AddrRunnerRegistry, args(chain.OpRunnerRehearsal, num(w.pick.n(3)), raw(bytes))
+	return from, chain.AddrRunnerRegistry, args(chain.OpRunnerUnstake, num(1+w.pick.n(3)))
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/cowboy-foundation/cowboy/exec/market/jobs"
 	"github.com/cowboy-foundation/cowboy/exec/market/results"
 	"github.com/cowboy-foundation/cowboy/exec/market/runners"
-	"github.com/cowboy-foundation/cowboy/exec/rehearsal"
 	"github.com/cowboy-foundation/cowboy/exec/rent"
 	"github.com/cowboy-foundation/cowboy/exec/service"
 	"github.com/cowboy-foundation/cowboy/exec/staking"
@@ -23,7 +22,6 @@ var services = []service.Table{
 	actor.Instructions(),
 	governance.Instructions(carry),
 	entitlements.Instructions(ownerOf),
-	rehearsal.Instructions(),
 	runners.Instructions(),
 	jobs.Instructions(jobRules()),
 	results.Instructions(registryOf),

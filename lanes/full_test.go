@@ -8,10 +8,11 @@ import (
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
 	"github.com/cowboy-foundation/cowboy/chain/fees"
 	"github.com/cowboy-foundation/cowboy/chain/params"
+	"github.com/cowboy-foundation/cowboy/state"
 )
 
 // small is a pool with few places in the user lane.
-func small(t *testing.T, params params.Params, view accounts, places int) *Lanes {
+func small(t *testing.T, params params.Params, view state.View, places int) *Lanes {
 	t.Helper()
 	cfg := DefaultConfig()
 	cfg.LaneTxs[chain.LaneUser] = places
@@ -225,9 +226,12 @@ func TestListsCountAsBytes(t *testing.T) {
 // those that an empty one has are not.
 func TestNoLaneHoldsIt(t *testing.T) {
 	params := params.Default()
-	params.Runner.RehearsalEnabled = true
-	l := small(t, params, wealthy(), 100)
 	var m maker
+	senders := map[chain.Address]bool{}
+	for i := range byte(3) {
+		senders[m.transfer(i, 0, 1, 21_000).Sender] = true
+	}
+	l := small(t, params, registered{wealthy(), senders}, 100)
 	room := roomOf(&params, chain.LaneRunner)
 	for i, tt := range []struct {
 		name   string
@@ -241,7 +245,7 @@ func TestNoLaneHoldsIt(t *testing.T) {
 	} {
 		tx := m.in(chain.LaneRunner, m.transfer(byte(i), 0, 1, tt.cycles))
 		tx.Tx.To, tx.Tx.CellsLimit = &chain.AddrRunnerRegistry, tt.cells
-		tx.Tx.Payload = cbor.AppendBytes(cbor.AppendUint(cbor.AppendUint(cbor.AppendArray(nil, 3), chain.OpRunnerRehearsal), 0), nil)
+		tx.Tx.Payload = []byte{0x81, chain.OpRunnerHeartbeat}
 		err := l.Admit(t.Context(), []*chain.VerifiedTx{tx})[0]
 		if refused := new(fees.LimitError); errors.As(err, &refused) == tt.ok || tt.ok && err != nil {
 			t.Errorf("%s: %v", tt.name, err)

@@ -403,24 +403,3 @@ func TestSystemLaneIsForValidators(t *testing.T) {
 		}
 	}
 }
-
-// TestRehearsalsAreForChainsThatHaveThem: the pool follows the parameters in
-// force (ADR 47).
-func TestRehearsalsAreForChainsThatHaveThem(t *testing.T) {
-	view := accounts{}.with(chain.Address{1}, 0, 1<<40)
-	l := running(t, DefaultConfig(), view)
-	var m maker
-	rehearsal := m.in(chain.LaneRunner, m.transfer(1, 0, 1, 50_000))
-	rehearsal.Tx.To, rehearsal.Tx.Payload, rehearsal.Tx.CellsLimit = &chain.AddrRunnerRegistry, []byte{0x83, 0x18, chain.OpRunnerRehearsal, 0x00, 0x40}, 100
-	for _, enabled := range []bool{false, true} {
-		p := params.Default()
-		p.Runner.RehearsalEnabled = enabled
-		if err := l.Finalized(t.Context(), FinalizedHead{View: view, BaseFees: evenFees(1), Params: &p}); err != nil {
-			t.Fatal(err)
-		}
-		err := l.Admit(t.Context(), []*chain.VerifiedTx{rehearsal})[0]
-		if enabled && err != nil || !enabled && !errors.Is(err, fees.ErrRehearsal) {
-			t.Errorf("enabled %t: %v", enabled, err)
-		}
-	}
-}

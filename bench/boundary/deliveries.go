@@ -68,9 +68,6 @@ func InstructionCases() []Case {
 				raw(entitlements.AppendActions(nil, []entitlements.Action{act})), raw((&entitlements.Constraints{}).Append(nil)),
 			}
 		}),
-		do("runner_rehearsal", chain.OpRunnerRehearsal, chain.AddrRunnerRegistry, func(_ *Ground, i int) [][]byte {
-			return [][]byte{number(0), raw(fmt.Append(nil, "result", i))}
-		}),
 	}...)
 }
 

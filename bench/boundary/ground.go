@@ -98,7 +98,6 @@ func newGenesis(cfg *Config) (*genesis.Genesis, error) {
 	p := &g.Params
 	p.Machine = params.MachineTables{CostTable: chain.Hash{0: 1}, ExceptionTexts: chain.Hash{0: 2}}
 	p.Governance.Members, p.Governance.Threshold, p.Governance.Seats = []chain.Address{Alice, Bob}, 2, 2
-	p.Runner.RehearsalEnabled = true
 	if cfg.Change != nil {
 		cfg.Change(p)
 	}

@@ -33,7 +33,12 @@ func wrongLane() attack {
 		name: "B6-wrong-lane", what: "payments behind an instruction whose limit no block of its lane can hold",
 		lanes: neverRun().lanes,
 		wave:  40, again: func(*siege) { turn = 0 },
-		setup: func(*siege) { turn = 0 },
+		setup: func(s *siege) {
+			turn = 0
+			for i := range 16 {
+				s.register(foe(i))
+			}
+		},
 		block: func(s *siege) {
 			if turn > 8 {
 				return
@@ -41,7 +46,7 @@ func wrongLane() attack {
 			for range 8 {
 				from := foe(turn)
 				turn++
-				body := list(number(chain.OpRunnerRehearsal), number(0), raw(nil))
+				body := list(number(chain.OpRunnerHeartbeat))
 				if s.strike(from, chain.Tx{To: &chain.AddrRunnerRegistry, Payload: body, CyclesLimit: s.params().MaxTxCycles, CellsLimit: 1_000, TipPerCycle: bid}) != nil {
 					continue // the others would be payments like anybody's
 				}

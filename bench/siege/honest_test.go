@@ -138,6 +138,16 @@ func (s *siege) deploy(from chain.Address, source []byte, salt byte, manifest []
 	return a
 }
 
+// register makes a runner of an account.
+func (s *siege) register(a chain.Address) {
+	s.t.Helper()
+	q := &chain.RunnerRegister{Capabilities: chain.Capabilities{MaxConcurrentJobs: 1}}
+	s.alone(s.tx(a, chain.Tx{
+		To: &chain.AddrRunnerRegistry, Payload: chain.EncodeRequest(q), Value: s.params().Runner.StakeFloor,
+		CyclesLimit: 1_000_000, CellsLimit: 20_000, TipPerCycle: 5,
+	}))
+}
+
 // alone puts a transaction through, which must succeed.
 func (s *siege) alone(tx *chain.VerifiedTx) []byte {
 	s.t.Helper()

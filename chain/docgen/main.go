@@ -117,8 +117,6 @@ func arguments(s chain.InstructionSpec) string {
 
 func runs(s chain.InstructionSpec) string {
 	switch {
-	case s.Rehearsal:
-		return "development chains"
 	case s.Executable:
 		return "yes"
 	default:

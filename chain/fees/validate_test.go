@@ -95,9 +95,6 @@ func TestValidate(t *testing.T) { // whitepaper §2.2; resolutions 2.13, 11.33, 
 		{"a runner's by who is none", func(tx *chain.VerifiedTx) {
 			tx.Tx.To, tx.Tx.Payload, tx.Lane = &chain.AddrRunnerRegistry, []byte{0x81, 0x02}, chain.LaneRunner
 		}, is(fees.ErrRole), false},
-		{"rehearsal where the genesis has none", func(tx *chain.VerifiedTx) {
-			tx.Tx.To, tx.Tx.Payload, tx.Lane = &chain.AddrRunnerRegistry, []byte{0x83, 0x18, chain.OpRunnerRehearsal, 0x00, 0x40}, chain.LaneRunner
-		}, is(fees.ErrRehearsal), false},
 		{"reserved target", to(chain.AddrStaking), is(chain.ErrReservedAddress), false},
 		{"unused reserved target", to(chain.SystemAddress(0x100)), is(chain.ErrReservedAddress), false},
 		{"wrong lane", func(tx *chain.VerifiedTx) { tx.Lane = chain.LaneSystem }, is(fees.ErrLane), false},

@@ -299,9 +299,9 @@ func TestParseGenesisNamesTheField(t *testing.T) {
 			t.Errorf("%q for %q: error %v, want one with %q", replacement, old, err, want)
 		}
 	}
-	f("genesis format 1, this build reads 2", `"format": 2,`, ``)
-	f("genesis format 3, this build reads 2", `"format": 2,`, `"format": 3, "more": 1,`)
-	f("genesis format that is no number", `"format": 2,`, `"format": "2",`)
+	f("genesis format 1, this build reads 3", `"format": 3,`, ``)
+	f("genesis format 4, this build reads 3", `"format": 3,`, `"format": 4, "more": 1,`)
+	f("genesis format that is no number", `"format": 3,`, `"format": "2",`)
 	f("params.cycles_targets: unknown field", `"cycles_target"`, `"cycles_targets"`)
 	f("params.cip11.surprise: unknown field", `"cip11": {`, `"cip11": {"surprise": 1,`)
 	f(`params."Cycles_target": unknown field`, `"cycles_target"`, `"Cycles_target"`)

@@ -118,7 +118,7 @@ func (g *Genesis) MarshalJSON() ([]byte, error) {
 // Format is the format of genesis documents that this build reads and writes.
 // It rises with every release in which the fields, or what they mean, are others than
 // in the one before. Documents of format 1 name none.
-const Format = 2
+const Format = 3
 
 // FormatError means a genesis of another format than [Format].
 type FormatError struct{ Found string }

@@ -113,7 +113,6 @@ func DevnetTemplate() *Genesis {
 	g.Name, g.ChainID, g.Devnet = "devnet", ChainIDDevnet, true
 	g.Params.Job.RequirePrice, g.Params.Job.SelectionSeed = false, params.SelectionSeedSubmission
 	r := &g.Params.Runner
-	r.RehearsalEnabled = true
 	r.StakeFloor, r.ReputationHalfLifeBlocks, r.ReturnBlocks = 100*chain.WeiPerCBY, 3_600, 100 // a faucet pays for a runner, and nobody waits a day
 	g.Params.Actor.Imports = slices.Sorted(slices.Values(append(g.Params.Actor.Imports, params.DevelopmentImports()...)))
 	gov := &g.Params.Governance

@@ -678,7 +678,6 @@ func (x *Runner) Fields() []document.Field {
 		{Name: "offer_cooldown_blocks", Value: &x.OfferCooldownBlocks},
 		{Name: "max_registered", Value: &x.MaxRegistered},
 		{Name: "return_blocks", Value: &x.ReturnBlocks},
-		{Name: "rehearsal_enabled", Value: &x.RehearsalEnabled},
 		{Name: "unbonding_blocks", Value: &x.UnbondingBlocks},
 		{Name: "slash_timeout_basis_points", Value: &x.SlashTimeoutBasisPoints},
 		{Name: "slash_schema_basis_points", Value: &x.SlashSchemaBasisPoints},
@@ -728,8 +727,6 @@ func (x *Runner) Member(name string) any {
 		return &x.MaxRegistered
 	case "return_blocks":
 		return &x.ReturnBlocks
-	case "rehearsal_enabled":
-		return &x.RehearsalEnabled
 	case "unbonding_blocks":
 		return &x.UnbondingBlocks
 	case "slash_timeout_basis_points":

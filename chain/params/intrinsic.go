@@ -7,11 +7,6 @@ import (
 	"github.com/cowboy-foundation/cowboy/chain"
 )
 
-// Runs reports whether blocks under these parameters may hold the instruction.
-func (p *Params) Runs(i chain.Instruction) bool {
-	return i.Executable && (!i.Rehearsal || p.Runner.RehearsalEnabled)
-}
-
 // Of returns what a transaction pays before anything of it runs
 // (whitepaper §17.2): the cycles of its cost rule, and cells for every byte of
 // the payload and of the access list, since cells are calldata and bandwidth

@@ -25,7 +25,6 @@ type Runner struct {
 	OfferCooldownBlocks         uint64    `json:"offer_cooldown_blocks"` // between two changes of prices, abilities or largest job (resolution 12.4)
 	MaxRegistered               uint64    `json:"max_registered"`        // entries of the active list (resolution 12.2)
 	ReturnBlocks                uint64    `json:"return_blocks"`         // from the fall of a reputation to where runner_return lifts it (resolution 12.5)
-	RehearsalEnabled            bool      `json:"rehearsal_enabled"`     // runner_rehearsal runs: development chains only
 	UnbondingBlocks             uint64    `json:"unbonding_blocks"`      // not below any open challenge window
 	SlashTimeoutBasisPoints     uint64    `json:"slash_timeout_basis_points"`
 	SlashSchemaBasisPoints      uint64    `json:"slash_schema_basis_points"`

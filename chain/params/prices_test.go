@@ -116,13 +116,6 @@ func TestSumsOfChargesFit(t *testing.T) {
 		}},
 		{"cells of new entries", [][2]uint64{{high("new_entry_cells"), counted}, {high("storage_write_byte_cells"), counted}}},
 		{"an event", [][2]uint64{{high("emit_event_cycles"), chain.MaxEvents}, {high("emit_event_byte_cycles"), counted}}},
-		{"a rehearsal", [][2]uint64{
-			{high("hash_cycles"), 1},
-			{high("hash_byte_cycles"), chain.MaxTxBytes},
-			{high("storage_read_cycles"), 1},
-			{high("storage_write_cycles"), 1},
-			{high("storage_write_byte_cycles"), chain.MaxTxBytes},
-		}},
 	} {
 		sum := uint64(0)
 		for _, term := range charge.terms {

@@ -1,5 +1,5 @@
 // Makes traffic on a devnet for the verifier: transfers of several senders with memos and several nonces a
-// block, and rehearsals, which are of another lane.
+// block, registrations of runners, and their heartbeats, which are of another lane.
 //   node traffic.mjs URL [SECONDS]
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { ascii, be, concat, encode, hex, keccak } from './codec.mjs';
@@ -29,12 +29,20 @@ for (const a of accounts) {
   }
 }
 
+// runner_register: no largest job, a rate card without prices, capabilities for no kind of job, no attestation and
+// no address.
+const numbers = (...values) => new Map(values.map((v, i) => [BigInt(i), v]));
+const registration = encode([1n, 0n, numbers(0n, 0n, 0n, 0n, 0n, [], 0n, 0n), numbers([], null, [], [], 1n), null, '']);
+
 let made = 0;
 function transaction() {
   const a = accounts[made % accounts.length], to = new Uint8Array(20), fields = [BigInt(chain_id), a.nonce++];
-  if (made++ % 4 === 3) {
-    to[19] = 1; // runner_rehearsal: opcode 101, work, result
-    fields.push(to, 0n, 200_000n, 5_000n, 1_000n, 1_000n, 0n, 0n, null, encode([101n, 1_000n, ascii(`result ${made}`)]));
+  to[19] = 1; // the registry of runners
+  if (!a.runner) {
+    a.runner = true;
+    fields.push(to, 100_000_000_000n, 1_000_000n, 20_000n, 1_000n, 1_000n, 0n, 0n, null, registration);
+  } else if (made++ % 4 === 3) {
+    fields.push(to, 0n, 5_000n, 2n, 1_000n, 1_000n, 0n, 0n, null, encode([2n])); // runner_heartbeat
   } else {
     fields.push(accounts[(made * 7) % accounts.length].address, BigInt(made), 21_000n, 2_000n, 1_000n, 1_000n, BigInt(made % 3), 0n,
       null, new Uint8Array((made * 37) % 300).fill(made & 0xff));

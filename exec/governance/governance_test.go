@@ -46,7 +46,7 @@ func TestRefusedProposals(t *testing.T) { // resolutions 11.11, 11.17
 		{"present first before the market is built", ann, settings("cip11.present_first_enabled", "true", "cip11.selection_seed_margin_ms", "1"), params.ErrUnbuilt},
 		{"all of the market", ann, settings("cip11", "{}"), params.ErrUnbuilt},
 		{"a group with one that nothing reads", ann, settings("runner", "{}"), params.ErrUnbuilt},
-		{"the one of it that is read", ann, settings("runner.rehearsal_enabled", "true"), nil},
+		{"the one of it that is read", ann, settings("runner.heartbeat_timeout_blocks", "200"), nil},
 		{"a penalty", ann, settings("staking.jail_blocks", "1"), params.ErrUnbuilt},
 		{"as many members as have to agree", ann, settings("governance.members", pair), nil},
 		{"one member less", ann, settings("governance.members", `["`+ann.String()+`"]`), ErrAction},

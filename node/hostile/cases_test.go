@@ -60,7 +60,6 @@ func (w *world) instances() map[string]instance {
 		"runner_pause":      {[][]byte{{0xf5}}, ok, bad},
 		"runner_attest":     {[][]byte{unsigned(alice)}, chain.CodeBadProof, bad},
 		"runner_return":     {nil, chain.CodeWrongState, bad},
-		"runner_rehearsal":  {[][]byte{uintOf(1000), bytesOf([]byte("done"))}, ok, bad},
 
 		"job_submit":    {jobArgs(func(*chain.JobSpec, *chain.JobTerms) {}), bad, ok}, // its price is 1
 		"job_cancel":    {[][]byte{tok}, missing, bad},

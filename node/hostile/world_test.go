@@ -134,7 +134,6 @@ func testGenesis(t testing.TB) *genesis.Genesis {
 	p := &g.Params
 	p.Machine = params.MachineTables{CostTable: chain.Hash{0: 1}, ExceptionTexts: chain.Hash{0: 2}}
 	p.Governance.Members, p.Governance.Threshold, p.Governance.Seats = []chain.Address{alice, bob}, 2, 2
-	p.Runner.RehearsalEnabled = true
 	set := make([]chain.Validator, 2)
 	for i := range set {
 		set[i] = chain.Validator{

@@ -84,8 +84,7 @@ const (
 const (
 	rushPayers   = 30 // of each class
 	rushTransfer = 210_000
-	rushWork     = 90_000 // cycles of a rehearsal beyond the intrinsic ones; all that its limit allows
-	rushRecord   = 6_444  // of these for the hash of its result and for its record
+	rushBeat     = 110_000 // cycles of a heartbeat: made dear likewise
 	rushMaxFee   = 10_000_000
 	clockActors  = 3
 	clockEach    = 2 // firings of each actor in a block
@@ -126,7 +125,7 @@ func newRush(t *testing.T, profile string) *rush {
 	}
 	r.runner, r.maker = add("rush-runner"), add("rush-maker")
 	r.f = newFixtureOf(t, func(p *params.Params) {
-		p.Intrinsic.TransferCycles = rushTransfer
+		p.Intrinsic.TransferCycles, p.Intrinsic.HeartbeatCycles = rushTransfer, rushBeat
 		if err := p.SetLaneProfile(profile); err != nil {
 			t.Fatal(err)
 		}
@@ -170,7 +169,7 @@ func (r *rush) setTimers() {
 		to := actor.AddressOf(r.maker.address(), []byte{byte(i)}, []byte(clockSource))
 		plans = append(plans, r.program(&to, actor.AppendMessage(nil, "plan", plan), 0))
 	}
-	for _, txs := range [][]*chain.VerifiedTx{deploys, plans} {
+	for _, txs := range [][]*chain.VerifiedTx{append(deploys, r.register()), plans} {
 		r.admit(txs...)
 		for _, receipt := range r.block().Receipts {
 			if receipt.Code != chain.CodeOK {
@@ -192,13 +191,20 @@ func (r *rush) send(p *payer, tx *chain.Tx) *chain.VerifiedTx {
 	return signedBy(r.t, p.key, tx)
 }
 
-// rehearse signs the runner's next instruction.
-func (r *rush) rehearse() *chain.VerifiedTx {
-	payload := cbor.AppendUint(cbor.AppendArray(nil, 3), chain.OpRunnerRehearsal)
-	payload = cbor.AppendBytes(cbor.AppendUint(payload, rushWork-rushRecord), []byte("result"))
+// register signs what makes the runner one.
+func (r *rush) register() *chain.VerifiedTx {
+	q := &chain.RunnerRegister{Capabilities: chain.Capabilities{MaxConcurrentJobs: 1}}
 	return r.send(r.runner, &chain.Tx{
-		To: &chain.AddrRunnerRegistry, Payload: payload,
-		CyclesLimit: r.f.genesis.Params.Intrinsic.InstructionCycles + rushWork, CellsLimit: 500,
+		To: &chain.AddrRunnerRegistry, Payload: chain.EncodeRequest(q), Value: r.f.genesis.Params.Runner.StakeFloor,
+		CyclesLimit: 1_500_000, CellsLimit: 60_000,
+	})
+}
+
+// beat signs the runner's next heartbeat, whose limits are what it costs.
+func (r *rush) beat() *chain.VerifiedTx {
+	payload := chain.EncodeRequest(&chain.RunnerHeartbeat{})
+	return r.send(r.runner, &chain.Tx{
+		To: &chain.AddrRunnerRegistry, Payload: payload, CyclesLimit: rushBeat, CellsLimit: chain.Cells(len(payload)),
 	})
 }
 
@@ -214,7 +220,7 @@ func (r *rush) admit(txs ...*chain.VerifiedTx) {
 // offerRunners hands in n runner instructions.
 func (r *rush) offerRunners(n int) {
 	for range n {
-		tx := r.rehearse()
+		tx := r.beat()
 		r.runnerSent[tx.Hash] = r.height
 		r.admit(tx)
 	}

@@ -20,10 +20,9 @@ const (
 	overloadFactor = 10
 )
 
-// runnersEach is how many rehearsals take four fifths of their lane's target.
+// runnersEach is how many heartbeats take four fifths of their lane's target.
 func runnersEach(p *params.Params) int {
-	limit := p.Intrinsic.InstructionCycles + rushWork
-	return int(fees.LaneTarget(p, chain.LaneRunner).Cycles * 4 / 5 / limit)
+	return int(fees.LaneTarget(p, chain.LaneRunner).Cycles * 4 / 5 / rushBeat)
 }
 
 // usersOfABlock is the most user transactions that fit a block in which nothing
@@ -229,8 +228,8 @@ func TestSaturatedBlocksAreJudged(t *testing.T) {
 	}
 	f("one user transaction more than due timers leave room for", "execution", full, order.Arrange(out, more))
 	runners := slices.Clone(e.Txs[:firstUser])
-	for range int((fees.LaneTarget(p, chain.LaneSystem).Cycles+fees.LaneTarget(p, chain.LaneTimer).Cycles+fees.LaneTarget(p, chain.LaneRunner).Cycles)/rushWork) - firstUser {
-		runners = append(runners, r.rehearse())
+	for range int((fees.LaneTarget(p, chain.LaneSystem).Cycles+fees.LaneTarget(p, chain.LaneTimer).Cycles+fees.LaneTarget(p, chain.LaneRunner).Cycles)/rushBeat) + 1 - firstUser {
+		runners = append(runners, r.beat())
 	}
 	f("more runner instructions than their lane has, in a block with room", "execution", full, order.Arrange(out, runners))
 

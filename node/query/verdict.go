@@ -70,7 +70,6 @@ func codes() []codeOf {
 		{is(chain.ErrReservedAddress), rpc.CodeTxNotAllowed},
 		{is(fees.ErrChainID), rpc.CodeTxChainID},
 		{is(fees.ErrKindUnsupported), rpc.CodeTxUnsupported},
-		{is(fees.ErrRehearsal), rpc.CodeTxUnsupported},
 		{is(fees.ErrRole), rpc.CodeTxNotAllowed},
 		{is(fees.ErrNonceMax), rpc.CodeTxRejected},
 		{is(fees.ErrLane), rpc.CodeTxRejected},
