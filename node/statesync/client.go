@@ -202,9 +202,10 @@ type job struct {
 	backers   backers
 	to        *store.Import
 	fetch     *checkpoint.Fetch
-	deadlines map[uint64]time.Time // of requests
-	without   map[int]bool         // peers that have the checkpoint no more
-	passed    map[int]bool         // peers that were late with a list
+	deadlines map[uint64]deadline // of requests
+	unasked   map[int]int         // chunks that a peer sent for requests to others
+	without   map[int]bool        // peers that have the checkpoint no more
+	passed    map[int]bool        // peers that were late with a list
 	pieces    []store.Piece
 	rows      int
 	typical   time.Duration // that an answer takes; 0: not known
@@ -214,6 +215,12 @@ type job struct {
 	toldAt    time.Time     // when progress was logged
 }
 
+// deadline is until when a peer may answer a request.
+type deadline struct {
+	peer int
+	at   time.Time
+}
+
 func (c *Client) fetch(ctx context.Context, anchor *checkpoint.Anchor, b backers) (err error) {
 	to, err := store.OpenImport(c.cfg.Dir, c.cfg.Options, snapshot.TargetOf(anchor))
 	if err != nil {
@@ -221,7 +228,7 @@ func (c *Client) fetch(ctx context.Context, anchor *checkpoint.Anchor, b backers
 	}
 	defer func() { err = errors.Join(err, to.Close()) }()
 	c.jobs++
-	j := &job{Client: c, number: c.jobs, anchor: anchor, backers: b, to: to, deadlines: map[uint64]time.Time{}, without: map[int]bool{}, passed: map[int]bool{}, fedAt: time.Now(), keptAt: time.Now(), toldAt: time.Now()}
+	j := &job{Client: c, number: c.jobs, anchor: anchor, backers: b, to: to, deadlines: map[uint64]deadline{}, unasked: map[int]int{}, without: map[int]bool{}, passed: map[int]bool{}, fedAt: time.Now(), keptAt: time.Now(), toldAt: time.Now()}
 	if j.fetch, err = checkpoint.NewFetch(anchor.Root(), checkpoint.DefaultChunkBytes, to.Progress()); errors.Is(err, checkpoint.ErrEncoding) {
 		// A snapshot file began it. What that put is put again.
 		j.fetch, err = checkpoint.NewFetch(anchor.Root(), checkpoint.DefaultChunkBytes, nil)
@@ -330,7 +337,9 @@ func (j *job) receive(d delivery) error {
 		if m.id>>32 != j.number {
 			return nil
 		}
-		j.timed(id)
+		if !j.timed(d.from, id) {
+			return j.stray(d.from)
+		}
 		return j.step(checkpoint.Answered{Peer: checkpoint.PeerID(d.from), ID: id, Chunk: m.payload})
 	}
 	return nil
@@ -363,7 +372,7 @@ func (j *job) expire() error {
 	now := time.Now()
 	var late []uint64
 	for id, deadline := range j.deadlines {
-		if now.After(deadline) {
+		if now.After(deadline.at) {
 			late = append(late, id)
 		}
 	}
@@ -376,20 +385,41 @@ func (j *job) expire() error {
 	return err
 }
 
-// timed takes in how long an answer took. One that took far longer than others says
-// little about them.
-func (j *job) timed(id uint64) {
+// timed takes in how long an answer took, and ends the deadline of its request. One that took
+// far longer than others says little about them. It reports false, and does nothing, if the
+// request went to somebody else: the deadline is what has that peer replaced.
+func (j *job) timed(from int, id uint64) bool {
 	deadline, ok := j.deadlines[id]
 	if !ok {
-		return
+		return true // its time was over
+	}
+	if deadline.peer != from {
+		return false
 	}
 	delete(j.deadlines, id)
-	took := max(j.cfg.RequestTimeout-time.Until(deadline), time.Millisecond)
+	took := max(j.cfg.RequestTimeout-time.Until(deadline.at), time.Millisecond)
 	if j.typical == 0 {
 		j.typical = took
 	}
 	j.typical += (min(took, lateTimes*j.typical) - j.typical) / 8
+	return true
 }
+
+// unaskedMax is how many chunks a peer may send for requests to others. Honest peers send a
+// few, behind a restart of this node: answers to what it asked before, by the same numbers.
+const unaskedMax = 16
+
+// stray counts a chunk for a request to another peer against its sender.
+func (j *job) stray(from int) error {
+	if j.unasked[from]++; j.unasked[from] <= unaskedMax || j.liars[from] {
+		return nil
+	}
+	j.blame(from, errUnasked)
+	return j.step(checkpoint.Left{Peer: checkpoint.PeerID(from)})
+}
+
+// errUnasked means that a peer answers what others were asked.
+var errUnasked = errors.New("peer answers requests to others")
 
 // lateTimes is how many times longer than usual an answer may take before somebody else
 // is asked for the same.
@@ -408,7 +438,7 @@ func (j *job) lateAfter() time.Duration {
 func (j *job) hurry(now time.Time) (err error) {
 	var slow []uint64
 	for id, deadline := range j.deadlines {
-		if j.cfg.RequestTimeout-deadline.Sub(now) > j.lateAfter() && now.Before(deadline) {
+		if j.cfg.RequestTimeout-deadline.at.Sub(now) > j.lateAfter() && now.Before(deadline.at) {
 			slow = append(slow, id)
 		}
 	}
@@ -427,7 +457,7 @@ func (j *job) step(e checkpoint.Event) error {
 	for _, effect := range j.fetch.Step(e) {
 		switch x := effect.(type) {
 		case checkpoint.Ask:
-			j.deadlines[x.ID] = time.Now().Add(j.cfg.RequestTimeout)
+			j.deadlines[x.ID] = deadline{int(x.Peer), time.Now().Add(j.cfg.RequestTimeout)}
 			j.cfg.Network.Send(int(x.Peer), get{j.number<<32 | x.ID, j.anchor.Digest, x.Request}.append(nil))
 		case checkpoint.Keep:
 			j.keptAt = time.Now()
