@@ -14,7 +14,8 @@
 // Private keys leave this package only through [WriteKey] and
 // [secp256k1.PrivateKey.Bytes]; no error and no log text contains one.
 //
-// Concurrency: a [Client] may be used by many goroutines. Files are written by
-// rename, so a reader never sees half of one. References: the public API's
+// Concurrency: a [Client] may be used by many goroutines. Files take their names when they
+// are whole, so a reader never sees half of one. A project that others can change is
+// [ErrForeign]. References: the public API's
 // documented paths, resolutions 11.12, 11.33, 11.37.
 package client

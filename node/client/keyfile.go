@@ -102,15 +102,19 @@ func DecodeKey(text []byte) (*secp256k1.PrivateKey, error) {
 	return secp256k1.ParsePrivateKey(block.Bytes)
 }
 
-// ReadKey reads a key file.
+// ReadKey reads a key file. No error repeats a path that may be a key, given in the place of
+// its file.
 func ReadKey(path string) (*secp256k1.PrivateKey, error) {
 	text, err := readBounded(path, keyFileMax)
+	if failed := new(fs.PathError); errors.As(err, &failed) {
+		return nil, fmt.Errorf("key file: %w", &fs.PathError{Op: failed.Op, Path: HideKeys(failed.Path), Err: failed.Err})
+	}
 	if err != nil {
 		return nil, fmt.Errorf("key file: %w", err)
 	}
 	key, err := DecodeKey(text)
 	if err != nil {
-		return nil, fmt.Errorf("key file %s: %w", path, err)
+		return nil, fmt.Errorf("key file %s: %w", HideKeys(path), err)
 	}
 	return key, nil
 }
@@ -121,7 +125,7 @@ func KeyExposed(path string) bool {
 	return err == nil && stat.Mode().Perm()&0o077 != 0
 }
 
-// WriteKey writes a new key file that only the owner may read. A file in the
+// WriteKey writes a new key file that only the owner may read, durably. A file in the
 // way is [ErrKeyExists] and stays as it is.
 func WriteKey(path string, key *secp256k1.PrivateKey) error {
 	if err := os.MkdirAll(filepath.Dir(path), keyFolderMode); err != nil {
@@ -141,6 +145,9 @@ func WriteKey(path string, key *secp256k1.PrivateKey) error {
 	if closing := f.Close(); err == nil {
 		err = closing
 	}
+	if err == nil {
+		err = SyncFolder(filepath.Dir(path))
+	}
 	if err != nil {
 		os.Remove(path) // half a key is worse than none
 		return fmt.Errorf("key file: %w", err)
@@ -148,21 +155,50 @@ func WriteKey(path string, key *secp256k1.PrivateKey) error {
 	return nil
 }
 
+// nextKey is what the name of a key file ends in until it takes another's place.
+const nextKey = ".new"
+
 // ReplaceKey is WriteKey over an existing file. The old key is kept beside it,
-// because it may hold money; moved is where, or empty if there was none.
+// because it may hold money; moved is where, or empty if there was none. Whatever ends the
+// process, a key stands under the path, and the old one under one of its names. A file
+// PATH.new in the way is [ErrKeyExists]: somebody else replaces the key, or was cut short.
 func ReplaceKey(path string, key *secp256k1.PrivateKey) (moved string, err error) {
-	if _, err := os.Lstat(path); err == nil {
-		for n := 1; ; n++ {
-			moved = path + ".old" + strconv.Itoa(n)
-			if _, err := os.Lstat(moved); errors.Is(err, fs.ErrNotExist) {
-				break
-			}
-		}
-		if err := os.Rename(path, moved); err != nil {
-			return "", fmt.Errorf("keep old key: %w", err)
-		}
+	if _, err := os.Lstat(path); isMissing(err) {
+		return "", WriteKey(path, key)
 	}
-	return moved, WriteKey(path, key)
+	next := path + nextKey
+	if err := WriteKey(next, key); err != nil {
+		return "", fmt.Errorf("a key on its way to %s: %w", path, err)
+	}
+	if moved, err = keepOld(path); err == nil {
+		err = os.Rename(next, path)
+	}
+	if err != nil {
+		return "", errors.Join(fmt.Errorf("keep old key: %w", err), os.Remove(next))
+	}
+	return moved, SyncFolder(filepath.Dir(path))
+}
+
+// keepOld gives a file a second name, or another one where the file system has no second
+// names, and returns it.
+func keepOld(path string) (string, error) {
+	for n := 1; ; n++ { // over the names that are taken
+		name := path + ".old" + strconv.Itoa(n)
+		if _, err := os.Lstat(name); err == nil {
+			continue
+		}
+		err := os.Link(path, name)
+		if errors.Is(err, fs.ErrExist) {
+			continue
+		}
+		if err != nil {
+			err = os.Rename(path, name)
+		}
+		if err != nil {
+			return "", err
+		}
+		return name, SyncFolder(filepath.Dir(path))
+	}
 }
 
 // readBounded reads a regular file of at most maxBytes.

@@ -253,7 +253,7 @@ func TestSettingsKeepWhatOthersWrite(t *testing.T) {
 	if string(got) != want {
 		t.Errorf("rewritten as\n%s", got)
 	}
-	if left, err := filepath.Glob(filepath.Join(filepath.Dir(path), ".config-*")); err != nil || len(left) > 0 {
+	if left, err := filepath.Glob(path + ".*"); err != nil || len(left) > 0 {
 		t.Errorf("left behind: %v, %v", left, err)
 	}
 }

@@ -27,7 +27,8 @@ type Project struct {
 }
 
 // FindProject looks for .cowboy in start and its parents, as git looks for
-// .git. Without one the project is start itself, still empty.
+// .git. Without one the project is start itself, still empty. One that others can change is
+// [ErrForeign]: it may lie in a folder above, where others write.
 func FindProject(start string) (*Project, error) {
 	start, err := filepath.Abs(start)
 	if err != nil {
@@ -41,6 +42,11 @@ func FindProject(start string) (*Project, error) {
 		}
 		if dir == filepath.Dir(dir) {
 			break
+		}
+	}
+	for _, path := range []string{filepath.Join(p.Root, projectFolder), p.SettingsPath(), p.DefaultKeyPath()} {
+		if err := checkOwner(path, os.Geteuid()); err != nil {
+			return nil, err
 		}
 	}
 	settings, err := ReadSettings(p.SettingsPath())

@@ -146,7 +146,7 @@ func (s *Settings) Encode() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// Write replaces the file at once, so that a reader sees the old or the new.
+// Write replaces the file at once, so that a reader sees the old or the new, and durably.
 func (s *Settings) Write(path string) error {
 	text, err := s.Encode()
 	if err != nil {
@@ -155,22 +155,7 @@ func (s *Settings) Write(path string) error {
 	if err := os.MkdirAll(filepath.Dir(path), keyFolderMode); err != nil {
 		return fmt.Errorf("configuration folder: %w", err)
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), ".config-*")
-	if err != nil {
-		return fmt.Errorf("configuration: %w", err)
-	}
-	defer os.Remove(f.Name()) // gone after the rename
-	_, err = f.Write(text)
-	if err == nil {
-		err = f.Sync()
-	}
-	if closing := f.Close(); err == nil {
-		err = closing
-	}
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
+	if err := Overwrite(path, text, keyFileMode); err != nil {
 		return fmt.Errorf("configuration: %w", err)
 	}
 	return nil
