@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -158,6 +159,11 @@ func fail(w world, asJSON bool, err error, command string) int {
 		return exitFailed
 	}
 	message := harmless(advise(err))
+	var usage usageError
+	var noFile *fs.PathError
+	if errors.As(err, &usage) || errors.As(err, &noFile) {
+		message = client.HideKeys(message) // they repeat arguments, of which one may be a key in a wrong place
+	}
 	if len(message) > messageMax {
 		message = strings.ToValidUTF8(message[:messageMax], "") + "…"
 	}
@@ -171,7 +177,6 @@ func fail(w world, asJSON bool, err error, command string) int {
 	} else {
 		fmt.Fprintf(w.stderr, "Error: %s\n", message)
 	}
-	var usage usageError
 	if errors.As(err, &usage) {
 		if !asJSON {
 			fmt.Fprintf(w.stderr, "Try `%s --help`.\n", command)

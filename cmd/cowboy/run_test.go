@@ -253,6 +253,25 @@ func TestKeysStayOutOfTheOutput(t *testing.T) {
 		{"--private-key", elevens, "transfer", "--to", to, "--amount", "99999999"},
 		{"transaction", "sign-hash", "--hash", strings.Repeat("33", 32)},
 		{"wallet", "create", "--force"},
+		// In a wrong place.
+		{"wallet", "import", elevens},
+		{"wallet", "import", "--file", elevens},
+		{"wallet", "address", "--key", elevens},
+		{"wallet", "address", "--key=0x" + elevens + "/"},
+		{"wallet", "balance", elevens},
+		{"account", "info", "0x" + elevens},
+		{"transfer", "--to", elevens, "--amount", "1"},
+		{"transfer", "--to", to, "--amount", elevens},
+		{"init", elevens},
+		{"--privatekey", elevens, "wallet", "address"},
+		{"--private-key-" + elevens, "wallet", "address"},
+		{elevens},
+		{"job", "get", elevens + "1"},
+		{"block", "by-height", elevens},
+		{"query", "blocks", "--limit", elevens},
+		{"actor", "deploy", "--code", elevens},
+		{"actor", "read", "--actor", elevens, "--handler", "get"},
+		{"gov", "param", elevens},
 	} {
 		for _, extra := range [][]string{nil, {"--json"}} {
 			_, stdout, stderr := s.run(append(args, extra...)...)
