@@ -99,6 +99,14 @@ func TestJobByHand(t *testing.T) {
 	if code, _, stderr := l.as(1).run("runner", "commit", id, "--data", l.file("answer.json", "other")); code != exitUsage || !strings.Contains(stderr, "leave --data out") {
 		t.Errorf("another result over one that is kept: exit %d %s", code, stderr)
 	}
+	if err := os.Mkdir(filepath.Join(l.dir, ".cowboy"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	deep := l.as(1)
+	deep.dir = filepath.Join(l.dir, "deep") // of the same project
+	if code, _, stderr := deep.run("runner", "commit", id, "--data", l.file("answer.json", `{"usd": 44}`)); code != exitUsage || !strings.Contains(stderr, "leave --data out") {
+		t.Errorf("another result, from a folder in the project: exit %d %s", code, stderr)
+	}
 	l.do(&job, "job", "get", id)
 	if job.Phase != "revealing" {
 		t.Fatalf("when all have committed: %+v", job)

@@ -124,10 +124,14 @@ func begin(ctx context.Context, s *session, arg *jobArg) (*work, error) {
 	if !slices.ContainsFunc(seats.Runners, func(r rpc.SeatReply) bool { return r.Runner == me && r.Attempt == j.Attempt }) {
 		return nil, fmt.Errorf("%s is not drawn for attempt %d of the job, which is %s: cowboy job runners %s", me, j.Attempt+1, j.Phase, id)
 	}
-	name := fmt.Sprintf("result-%s-%s-%d.cbor", id.String()[2:14], me[2:14], j.Attempt+1)
+	p, err := s.project()
+	if err != nil {
+		return nil, err
+	}
+	name := fmt.Sprintf("result-%s-%s-%d.cbor", id.String()[2:], me[2:], j.Attempt+1)
 	return &work{
 		job: id, key: found.Key, chainID: quote.ChainID, attempt: j.Attempt, several: j.Runners > 1, spec: spec, terms: terms,
-		file: filepath.Join(s.flags.Dir, name),
+		file: filepath.Join(p.Root, name),
 	}, nil
 }
 
@@ -146,22 +150,14 @@ func (w *work) kept() ([]byte, error) {
 	return encoded, nil
 }
 
-// keep writes a result beside its place, and puts it there only if all of it is on the disk:
-// whoever has committed to a result and cannot show it loses stake.
+// keep puts a result in its place, durably, and only if there is none: whoever has committed
+// to a result and cannot show it loses stake.
 func (w *work) keep(result []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(w.file), filepath.Base(w.file)+".part-*")
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(result)
-	if err == nil {
-		err = f.Sync()
-	}
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(f.Name(), w.file)
+	err := client.WriteNew(w.file, result, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("another command has kept a result for this attempt in the meantime: leave --data out to commit to it: %w", err)
 	}
 	if err != nil {
-		_ = os.Remove(f.Name()) // the reason is being reported
 		return fmt.Errorf("keep the result in %s: %w", w.file, err)
 	}
 	return nil
@@ -204,7 +200,7 @@ func (c *runnerCommit) Run(ctx context.Context, s *session) error {
 	case err != nil:
 		return err
 	case result != nil && c.Data != "":
-		return usagef("%s has a result for this attempt: leave --data out to commit to it", w.file)
+		return usagef("a result for this attempt is kept: leave --data out to commit to it")
 	case result == nil && c.Data == "":
 		return usagef("give the result with --data")
 	case result == nil:
@@ -248,9 +244,9 @@ func (c *runnerReveal) Run(ctx context.Context, s *session) error {
 	case err != nil:
 		return err
 	case result != nil && c.Data != "":
-		return usagef("%s has the result of this attempt: leave --data out to reveal it", w.file)
+		return usagef("the result of this attempt is kept: leave --data out to reveal it")
 	case result == nil && w.several:
-		return usagef("%s is not there: several runners work, so commit first", w.file)
+		return usagef("no result is kept in %s: several runners work, so commit first", filepath.Dir(w.file))
 	case result == nil && c.Data == "":
 		return usagef("give the result with --data")
 	case result == nil:
