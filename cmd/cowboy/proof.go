@@ -77,7 +77,7 @@ func (f *proofFlags) fetch(ctx context.Context, s *session, q *light.Query) erro
 		_, err := s.world.stdout.Write(text)
 		return err
 	}
-	if err := os.WriteFile(f.Out, text, 0o644); err != nil {
+	if err := client.Overwrite(f.Out, text, 0o644); err != nil {
 		return fmt.Errorf("write proof: %w", err)
 	}
 	reply.Bytes = len(text)

@@ -122,7 +122,10 @@ func saveBackup(path string, b *client.Backup) (err error) {
 	if again.Root != b.Root {
 		return fmt.Errorf("%s, read back: %w", path, client.ErrBackup)
 	}
-	return os.Rename(f.Name(), path)
+	if err := os.Rename(f.Name(), path); err != nil {
+		return err
+	}
+	return client.SyncFolder(filepath.Dir(path))
 }
 
 func openBackup(path string) (*client.Backup, error) {
