@@ -225,7 +225,7 @@ type runnerReveal struct {
 
 // Help teaches the command.
 func (runnerReveal) Help() string {
-	return `Shows the result that runner commit has kept; where one runner works, that of --data without a commitment. Of several runners the one of the best reputation reveals alone at first, up to gather_until of cowboy job get --json; the others after it.
+	return `Shows the result that runner commit has kept; where one runner works, that of --data without a commitment. Of several runners the one of the best reputation reveals alone at first, up to gather_until of cowboy job get --json; the others after it. With --wait the command waits for its turn.
 
 Example:
 
@@ -251,6 +251,17 @@ func (c *runnerReveal) Run(ctx context.Context, s *session) error {
 		return usagef("give the result with --data")
 	case result == nil:
 		if result, err = c.result(w); err != nil {
+			return err
+		}
+	}
+	if w.several && c.Wait && !c.DryRun {
+		err := w.awaitTurn(ctx, s)
+		if errors.Is(err, errShown) {
+			var text lines
+			text.add("Shown by the aggregator: nothing is left to do")
+			return s.show(shownReply{w.job.String(), true}, &text)
+		}
+		if err != nil {
 			return err
 		}
 	}
