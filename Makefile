@@ -20,7 +20,7 @@ TOOLS      := $(shell $(GO) env GOPATH)/bin
 TAGS       := pebblegozstd,netgo,osusergo
 export GOAMD64 := v1
 
-.PHONY: help build devnet test check ci race sim sim-machines sim-nodes sim-lives twins mutants fuzz soak soak-kill soak-committee soak-own-key soak-crash soak-damage soak-liars soak-stall soak-drip soak-lanes soak-limits soak-exec soak-hostile soak-pvm-fuzz soak-day soak-rent bench bench-crypto bench-state \
+.PHONY: help build devnet test check ci transcripts race sim sim-machines sim-nodes sim-lives twins mutants fuzz soak soak-kill soak-committee soak-own-key soak-crash soak-damage soak-liars soak-stall soak-drip soak-lanes soak-limits soak-exec soak-hostile soak-pvm-fuzz soak-day soak-rent bench bench-crypto bench-state \
         bench-lanes bench-exec bench-market bench-timers bench-workloads bench-consensus bench-strangers bench-pvm bench-pvm-costs bench-compare bench-gate bench-e2e generate spec-map purego arm64 i386 interop oracles pvm-oracle pvm-scripts pvm-arch tools clean
 
 help: ## list the targets
@@ -142,6 +142,9 @@ soak-day: ## a whole day of blocks with random actors and people, audited every 
 
 soak-rent: ## what blocks read and write beside a million actors that owe rent: ACTORS=1000000
 	$(GO) test ./exec/rent -run TestWorkIsFlat -count=1 -v -timeout 0 -args -actors $(or $(ACTORS),1000000)
+
+transcripts: ## run the pages of docs/ that show what commands print, on devnets of four validators
+	$(GO) test -count=1 -v ./node/acceptance/transcript -args -transcripts
 
 soak-pvm-fuzz: ## put COUNT=10000000 mutated inputs of SEED=1 through the PVM's fuzz targets, programs among them
 	@.ci/soak-pvm-fuzz $(or $(COUNT),10000000) $(if $(filter 0,$(SEED)),1,$(SEED))

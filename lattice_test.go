@@ -165,6 +165,7 @@ exec/pvm/attacks:
 exec/pvm/cpython:
 exec/pvm/soak:
 node/porttest:
+node/acceptance/transcript: node/porttest
 node/rpc/rpctest: node/release node/rpc
 node/devtest: node
 node/simnode: node node/client state/journal/disktest
