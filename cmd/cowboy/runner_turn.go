@@ -41,7 +41,7 @@ func (w *work) awaitTurn(ctx context.Context, s *session) error {
 		if err != nil {
 			return err
 		}
-		until, err := w.turn(job, seats.Runners, me, head)
+		until, err := w.mayReveal(job, seats.Runners, me, head)
 		if err != nil || until == 0 {
 			return err
 		}
@@ -57,9 +57,9 @@ func (w *work) awaitTurn(ctx context.Context, s *session) error {
 	}
 }
 
-// turn returns from which block on a runner may reveal, 0 for the next one. head is the
+// mayReveal returns from which block on a runner may reveal, 0 for the next one. head is the
 // newest final block.
-func (w *work) turn(job *rpc.JobReply, seats []rpc.SeatReply, me string, head chain.Height) (until chain.Height, err error) {
+func (w *work) mayReveal(job *rpc.JobReply, seats []rpc.SeatReply, me string, head chain.Height) (until chain.Height, err error) {
 	var mine *rpc.SeatReply
 	first, committed := "", true
 	var best float64

@@ -49,7 +49,7 @@ func TestTurn(t *testing.T) {
 		{"whose result is shown", job, shown, "a", 13, 0, true},
 	} {
 		w := &work{attempt: 1}
-		until, err := w.turn(tt.job, tt.seats, tt.me, tt.head)
+		until, err := w.mayReveal(tt.job, tt.seats, tt.me, tt.head)
 		if until != tt.until || (err != nil) != tt.fails || errors.Is(err, errShown) != (tt.name == "whose result is shown") {
 			t.Errorf("%s: block %d, %v", tt.name, until, err)
 		}
