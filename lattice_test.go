@@ -165,7 +165,7 @@ exec/pvm/attacks:
 exec/pvm/cpython:
 exec/pvm/soak:
 node/porttest:
-node/acceptance/transcript: node/porttest
+node/acceptance/transcript:
 node/rpc/rpctest: node/release node/rpc
 node/devtest: node
 node/simnode: node node/client state/journal/disktest
