@@ -173,7 +173,7 @@ var faultSites = []struct{ reason, sites string }{
 			exec/entitlements: Holder ErrRecord, ReadGrant ErrRecord, ReadRole ErrRecord, assigned ErrRecord, counts ErrRecord
 			exec/entitlements: idsAt ErrRecord, leave ErrRecord, room ErrRecord
 			exec/market/jobs: ReadWho ErrRecord, whole ErrRecord, ReadCalls ErrRecord, ReadPrices ErrRecord
-			exec/market/results: judgeNew ErrRecord, judgeReady ErrRecord, readPapers ErrRecord*2
+			exec/market/results: judgeNew ErrRecord, judgeWaiting ErrRecord, readPapers ErrRecord*2
 			exec/market/runners: readCount ErrRecord, ReadConfig ErrRecord, DecodeOffer ErrRecord*5, Seen ErrRecord, Decode ErrRecord*4, lastHeard ErrRecord, open ErrRecord
 			exec/rent: StakeOf ErrRecord, item ErrRecord, read ErrRecord
 			exec/staking: decodeConviction ErrConvictionRecord*2, readNumber ErrConvictionRecord

@@ -115,6 +115,7 @@ func limits() []limit {
 		{"runners.forget", runners.ForgetStep},
 		{"jobs.prune_rows", jobs.PruneRows},
 		{"results.judged", params.JudgedJobsMax},
+		{"results.light_part", results.LightPart},
 		{"results.answer_bytes", results.AnswerBytes},
 		{"results.post_heights", postHeights},
 		{"runners.offer_bytes", chain.MaxOfferBytes},

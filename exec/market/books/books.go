@@ -153,8 +153,14 @@ func Waiting(view state.View, height chain.Height, most int) (due, judged int, e
 	if due, err = count(jobs.TableDue, jobs.AtKey(jobs.TableDue, height, chain.Hash{})); err != nil {
 		return 0, 0, err
 	}
-	judged, err = count(jobs.TableReady, "")
-	return due, judged, err
+	for _, table := range [...]string{jobs.TableReady, jobs.TableHeavy} {
+		n, err := count(table, "")
+		if err != nil {
+			return 0, 0, err
+		}
+		judged += n
+	}
+	return due, min(judged, most), nil
 }
 
 // table is one whose rows promise money.

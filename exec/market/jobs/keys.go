@@ -13,7 +13,8 @@ const (
 	TableFresh   = "fresh/"   // submitted_at_be8 job: to be drawn for in the next block
 	TableLive    = "live/"    // submitted_at_be8 job: may still be drawn for
 	TableDue     = "due/"     // height_be8 job: the height of its next event; in it the event and its attempt
-	TableReady   = "ready/"   // height_be8 job: waits to be judged
+	TableReady   = "ready/"   // height_be8 job: waits to be judged, which takes few steps
+	TableHeavy   = "heavy/"   // height_be8 job: waits to be judged, which takes many
 	TableRetry   = "retry/"   // height_be8 job: waits for another committee since; in it the attempt
 	TableTouched = "touched/" // job: has a new result in this block
 	TableOpen    = "of/"      // runner job: open seats of a runner
@@ -92,7 +93,7 @@ func CallsKey(actor chain.Address) state.StorageKey { return key("calls/", actor
 func TouchedKey(id chain.Hash) state.StorageKey { return key(TableTouched, id[:]) }
 
 // AtKey is a job's row in a table that is in the order of heights: TableFresh, TableLive,
-// TableDue, TableReady or TableRetry.
+// TableDue, TableReady, TableHeavy or TableRetry.
 func AtKey(table string, h chain.Height, id chain.Hash) state.StorageKey {
 	return key(table, be8(h), id[:])
 }

@@ -57,19 +57,13 @@ func (r *rules) takesMedian() bool {
 // early reports whether in a mode enough results decide before all are in (resolution 12.34).
 func early(m chain.VerificationMode) bool { return alone(m) || m == chain.VerifyMajorityVote }
 
-// StepsBound returns how many steps the results of a job take at most when they are judged
-// once: what its submitter pays for. It is 0 where there is nothing to judge.
+// StepsBound returns how many steps the results of a job take at most, each judged once: what
+// its submitter pays for, so that none has more. It is 0 where there is nothing to judge.
 func StepsBound(spec *chain.JobSpec, terms *chain.JobTerms) uint64 {
-	return StepsOf(spec, terms, int(spec.Verification.Runners))
-}
-
-// StepsOf is [StepsBound] for so many of the job's results: what a block sets aside to judge
-// them, so that none has more than was paid for.
-func StepsOf(spec *chain.JobSpec, terms *chain.JobTerms, results int) uint64 {
 	if spec.Verification.Mode == chain.VerifyNone && terms.ResultSchema.DataFormat == chain.FormatBytes {
 		return 0
 	}
-	texts := uint64(results)
+	texts := uint64(spec.Verification.Runners)
 	if _, _, named := Custom(spec); named {
 		texts++ // what the verifier says
 	}

@@ -47,7 +47,7 @@ func (b *Book) tellSubmitter(d *docket, spec *chain.JobSpec, terms *chain.JobTer
 	if d.job.Outcome == jobs.OK {
 		steps := strictjson.NewSteps(jobs.AnswerSteps(spec, terms))
 		output = appendOutput(nil, terms.ResultSchema.DataFormat, data, steps)
-		d.answerSteps = steps.Used()
+		d.steps += steps.Used()
 	}
 	if c.Payload = appendAnswer(d, spec, output); d.job.Outcome == jobs.OK && (output == nil || !fits(c.Payload)) {
 		hash := keccak.Sum256(data)

@@ -58,7 +58,8 @@ type docket struct {
 	job   *jobs.Job
 	seats []*jobs.Seat
 
-	answerSteps uint64 // that its answer has taken in this block
+	queue queue  // in which it waits
+	steps uint64 // that it has taken in this block
 }
 
 // open reads a job; nil for one that is not there, or over.

@@ -27,11 +27,11 @@
 //     (resolution 12.81; ADR 217).
 //   - A result is paid if it agrees with the outcome and came by the deadline, whoever
 //     showed it and however late in the block order (resolution 11.28).
-//   - Judging is bounded by job.judge_steps_per_block in a block and
-//     [params.JudgedJobsMax] jobs. A job takes what it has paid for at most and gives back
-//     what it does not use; what finds no room waits under ready/ in order, and lets those
-//     pass that take less. A job is judged once in a block. Rights are judged by the heights
-//     of transactions, never by when a pass finds time.
+//   - Judging takes less than job.judge_steps_per_block in a block and the steps of one job,
+//     and looks at [params.JudgedJobsMax] jobs. What counts is what was used, never what was
+//     declared. What finds no room waits in order, heavy jobs under heavy/ and the others
+//     under ready/, each of which have half of a block (ADR 221). A job is judged once in a
+//     block. Rights are judged by the heights of transactions, never by when a pass finds time.
 //
 // The package is pure.
 package results

@@ -128,7 +128,7 @@ const textSteps = 64 + 1
 // TestJudgingIsBounded: what a block has no steps for waits in order, and comes to the same.
 func TestJudgingIsBounded(t *testing.T) {
 	w := newWorld(t)
-	w.height, w.params.Job.JudgeStepsPerBlock = 3, 1_000+2*textSteps-1 // two jobs of 1,000 steps, which give most back
+	w.height, w.params.Job.JudgeStepsPerBlock = 3, 2*(textSteps+1) // the second begins with what the first has left of a half
 	var ids []chain.Hash
 	var all []*runner
 	for n := range 7 {

@@ -51,9 +51,9 @@ func TestNothingJudgedTakesNothing(t *testing.T) {
 	}
 }
 
-// TestLargeCasesLetOthersPass: a job that takes more than a block has left waits for a block
-// that begins with it, and stops nobody behind it.
-func TestLargeCasesLetOthersPass(t *testing.T) {
+// TestLargeCasesStopNobody: jobs that declare more than a block has, and use little, are
+// judged with the others.
+func TestLargeCasesStopNobody(t *testing.T) {
 	w := newWorld(t)
 	w.height, w.params.Job.JudgeStepsPerBlock = 3, 2_000
 	var ids []chain.Hash
@@ -71,13 +71,45 @@ func TestLargeCasesLetOthersPass(t *testing.T) {
 			w.must(w.reveal(ids[n], r, resultOf(0, "42")))
 		}
 	})
-	for block := range 3 {
+	for n, id := range ids {
+		if w.job(id).Outcome != jobs.OK {
+			t.Errorf("job %d has no verdict", n)
+		}
+	}
+}
+
+// TestQueuesOfOtherBlocks: jobs that wait as heavy ones are light once a block has more steps,
+// and are judged in their order, each once.
+func TestQueuesOfOtherBlocks(t *testing.T) {
+	const count, lightSteps = 120, 64 + 512 + 2
+	w := newWorld(t)
+	w.height, w.params.Job.JudgeStepsPerBlock = 3, 1
+	var ids []chain.Hash
+	var all []*runner
+	for n := range count {
+		id, r := w.solo(t, n, func(spec *chain.JobSpec, terms *chain.JobTerms) {
+			spec.Verification.Mode, terms.ResultSchema.DataFormat = chain.VerifyEconomicBond, chain.FormatBytes
+			terms.ObjectiveChecks = []chain.ObjectiveCheck{&chain.EntropyObjective{}}
+		})
+		ids, all = append(ids, id), append(all, r)
+	}
+	w.block(func() {
+		for n, r := range all {
+			w.must(w.reveal(ids[n], r, resultOf(0, "0123456789abcdef")))
+		}
+	})
+	w.params.Job.JudgeStepsPerBlock = 32_000
+	const perBlock = 1 + (32_000-1_000)/lightSteps
+	for want := 1; want < count+perBlock; want += perBlock {
 		for n, id := range ids {
-			if got, want := w.job(id).Outcome == jobs.OK, n >= 3 || n <= block; got != want {
-				t.Errorf("block %d: job %d has a verdict: %v", block, n, got)
+			if got := w.job(id).Outcome == jobs.OK; got != (n < want) {
+				t.Errorf("height %d: job %d has a verdict: %v", w.height, n, got)
 			}
 		}
 		w.block(func() {})
+	}
+	if len(w.callbacks) != count {
+		t.Errorf("%d answers", len(w.callbacks))
 	}
 }
 
