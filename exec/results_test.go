@@ -2,6 +2,7 @@ package exec_test
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/cowboy-foundation/cowboy/chain"
@@ -35,6 +36,20 @@ class Requester:
     @public
     def check(self, msg):
         return {"valid": len(msg.payload["outputs"]) == 1, "canonical_output": "checked"}
+
+    @public
+    def refuse(self, msg):
+        self.storage["seen"] = True
+        return {"valid": False, "reason": "no"}
+
+    @public
+    def reject(self, msg):
+        return {"valid": False, "reason": "no"}
+
+    @public
+    def burn(self, msg):
+        while True:
+            pass
 `
 
 // keyed is a runner with a key.
@@ -178,8 +193,9 @@ func TestAnswersThatFail(t *testing.T) { // resolution 6.14
 	}
 }
 
-// TestAnActorVerifies: the actor that a job names is asked, reads only, and may give another
-// output.
+// TestAnActorVerifies: the actor that a job names is asked, reads only, may give another
+// output, and may say no. One that raises, writes, runs out of cycles or has no such handler
+// has said nothing, and the result stands.
 func TestAnActorVerifies(t *testing.T) {
 	key, runner := keyed(t, 9)
 	c := marketChain(t, rich(alice), rich(bob), rich(runner))
@@ -187,7 +203,7 @@ func TestAnActorVerifies(t *testing.T) {
 	actor, _ := c.deploy(alice, answeredSource, manifestOf(kv))
 	c.runnerDoes(runner, 30*chain.WeiPerCBY, plainRegistration(20*chain.WeiPerCBY))
 	c.g.Params.Runner.HeartbeatTimeoutBlocks = 100
-	for n, method := range []string{"check", "answered", "nothing"} {
+	for n, method := range []string{"check", "answered", "nothing", "refuse", "burn", "reject"} {
 		id := chain.Hash{byte(n + 1)}
 		c.placed(id, actor, func(spec *chain.JobSpec, terms *chain.JobTerms) {
 			spec.Verification.Mode = chain.VerifyEconomicBond
@@ -199,9 +215,12 @@ func TestAnActorVerifies(t *testing.T) {
 		if r.Receipts[0].Code != chain.CodeOK {
 			t.Fatalf("%s: reveal: %s", method, chain.CodeName(r.Receipts[0].Code))
 		}
-		want := dispatcher.NoAgreement
-		if method == "check" {
-			want = dispatcher.OK
+		want, output := dispatcher.OK, "\x82\x6242"
+		switch method {
+		case "check":
+			output = "\x82\x67checked"
+		case "reject":
+			want = dispatcher.NoAgreement
 		}
 		if j := c.job(id); j.Outcome != want {
 			t.Errorf("%s: %+v", method, j)
@@ -209,9 +228,9 @@ func TestAnActorVerifies(t *testing.T) {
 		for range 6 {
 			c.block()
 		}
-	}
-	if got := c.ask(actor, "got", []byte{0xf6}); string(got.Output[:9]) != "\x82\x67checked" {
-		t.Errorf("the actor has %q", got.Output)
+		if got := c.ask(actor, "got", []byte{0xf6}); !strings.HasPrefix(string(got.Output), output) {
+			t.Errorf("%s: the actor has %q", method, got.Output)
+		}
 	}
 }
 

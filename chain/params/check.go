@@ -389,6 +389,7 @@ func (p *Params) checkJob() error {
 		bound{"job.commit_deadline_basis_points", j.CommitDeadlineBasisPoints, 1, BasisPoints - 1},
 		bound{"job.aggregator_window_basis_points", j.AggregatorWindowBasisPoints, 0, BasisPoints - j.CommitDeadlineBasisPoints},
 		bound{"job.aggregator_bonus_basis_points", j.AggregatorBonusBasisPoints, 0, BasisPoints - min(BasisPoints, j.TreasuryBasisPoints)},
+		bound{"job.rejected_share_basis_points", j.RejectedShareBasisPoints, 0, BasisPoints},
 		bound{"job.treasury_basis_points", j.TreasuryBasisPoints, 0, BasisPoints},
 		bound{"job.max_retries", j.MaxRetries, 1, maxAttempts},
 		bound{"job.due_per_block", j.DuePerBlock, 1, 1 << 16},

@@ -761,6 +761,7 @@ func (x *Job) Fields() []document.Field {
 		{Name: "commit_deadline_basis_points", Value: &x.CommitDeadlineBasisPoints},
 		{Name: "aggregator_window_basis_points", Value: &x.AggregatorWindowBasisPoints},
 		{Name: "aggregator_bonus_basis_points", Value: &x.AggregatorBonusBasisPoints},
+		{Name: "rejected_share_basis_points", Value: &x.RejectedShareBasisPoints},
 		{Name: "max_retries", Value: &x.MaxRetries},
 		{Name: "max_return_bytes", Value: &x.MaxReturnBytes},
 		{Name: "judge_steps_per_block", Value: &x.JudgeStepsPerBlock},
@@ -809,6 +810,8 @@ func (x *Job) Member(name string) any {
 		return &x.AggregatorWindowBasisPoints
 	case "aggregator_bonus_basis_points":
 		return &x.AggregatorBonusBasisPoints
+	case "rejected_share_basis_points":
+		return &x.RejectedShareBasisPoints
 	case "max_retries":
 		return &x.MaxRetries
 	case "max_return_bytes":

@@ -79,6 +79,7 @@ type Job struct {
 	CommitDeadlineBasisPoints   uint64    `json:"commit_deadline_basis_points"`
 	AggregatorWindowBasisPoints uint64    `json:"aggregator_window_basis_points"`
 	AggregatorBonusBasisPoints  uint64    `json:"aggregator_bonus_basis_points"` // out of the runners' share
+	RejectedShareBasisPoints    uint64    `json:"rejected_share_basis_points"`   // of what results cost that agree and that the job's verifier rejects (ADR 221)
 	MaxRetries                  uint64    `json:"max_retries"`
 	MaxReturnBytes              uint64    `json:"max_return_bytes"`
 	JudgeStepsPerBlock          uint64    `json:"judge_steps_per_block"` // that results are judged with; what they leave waits
@@ -141,6 +142,7 @@ func defaultJobParams() Job {
 		CommitDeadlineBasisPoints:   6_000,
 		AggregatorWindowBasisPoints: 2_000,
 		AggregatorBonusBasisPoints:  150,
+		RejectedShareBasisPoints:    5_000,
 		MaxRetries:                  3,
 		MaxReturnBytes:              64 << 10,
 		JudgeStepsPerBlock:          5_000_000,

@@ -42,6 +42,7 @@ const (
 	ActorFault                 // that it is the submitter's mistake
 	External                   // that it is a third party's
 	NoAgreement                // none of these, and no further result counts
+	Rejected                   // enough agree, and the actor that the job names says no
 )
 
 // FaultKind is an objective failure of a result (whitepaper, "Objective Failure Criteria";
@@ -64,12 +65,13 @@ type Fault struct {
 // Decision is the answer to a [Question].
 type Decision struct {
 	Outcome Outcome
-	// Seats are those that agree, or that report the failure, ascending.
+	// Seats are those that agree, also on what is rejected, or that report the failure,
+	// ascending.
 	Seats []uint8
 	// Canonical is the seat whose data is the result; for a median, which nobody needs to
 	// have sent, the first of Seats.
 	Canonical uint8
-	Data      []byte     // the result, by the terms' data format; nil where results do not agree
+	Data      []byte     // the result, by the terms' data format; nil where there is none
 	Key       chain.Hash // what a late result must match: see Late
 	Faults    []Fault    // ascending by seat; one for a seat at most
 	// Waiting says that the results agree and that the job's verifier has to be asked in a
@@ -80,7 +82,8 @@ type Decision struct {
 }
 
 // Verifier asks the actor of the job's custom check about a decision that the results have
-// come to. An error other than ErrNoRoom is a failure of the actor.
+// come to. An error other than ErrNoRoom is a failure of the actor, which leaves the decision
+// as it is.
 type Verifier func(agreed *Decision) (Opinion, error)
 
 // Opinion is what an actor says of a decision.

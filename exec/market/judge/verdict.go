@@ -177,8 +177,8 @@ func largest(valid []reading) (class []reading) {
 	return class
 }
 
-// verify asks the actor that the job names, if it names one. One that says no, or fails,
-// leaves no agreement.
+// verify asks the actor that the job names, if it names one. If it says no, the agreement is
+// rejected. One that fails has said nothing: what the results have come to stands (ADR 221).
 func (r *rules) verify(q *Question, d *Decision) {
 	if _, _, named := Custom(q.Spec); !named {
 		return
@@ -190,14 +190,16 @@ func (r *rules) verify(q *Question, d *Decision) {
 	switch {
 	case errors.Is(err, ErrNoRoom):
 		d.Outcome, d.Waiting = Undecided, true
-	case err != nil || !opinion.Valid:
-		d.withdraw()
+	case err != nil:
+	case !opinion.Valid:
+		d.Outcome, d.Data, d.Key = Rejected, nil, chain.Hash{}
 	case opinion.Canonical != nil:
 		d.replace(r, opinion.Canonical)
 	}
 }
 
-// replace takes the data of the job's verifier as the result, if it is of the job's format.
+// replace takes the data of the job's verifier as the result, if it is of the job's format:
+// other data is a failure of the verifier.
 func (d *Decision) replace(r *rules, data []byte) {
 	steps := strictjson.NewSteps(r.terms.JudgeSteps)
 	err := steps.Spend(uint64(len(data)) / 16)
@@ -210,14 +212,7 @@ func (d *Decision) replace(r *rules, data []byte) {
 		err = ErrNotText
 	}
 	d.Steps += steps.Used()
-	if err != nil {
-		d.withdraw()
-		return
+	if err == nil {
+		d.Data = data
 	}
-	d.Data = data
-}
-
-// withdraw takes an agreement back.
-func (d *Decision) withdraw() {
-	d.Outcome, d.Seats, d.Canonical, d.Data, d.Key = NoAgreement, nil, 0, nil, chain.Hash{}
 }

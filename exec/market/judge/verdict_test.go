@@ -213,17 +213,19 @@ func TestVerifier(t *testing.T) {
 	}{
 		{judge.Opinion{Valid: true}, nil, "1 [1 2] 2"},
 		{judge.Opinion{Valid: true, Canonical: []byte(`{"x":3}`)}, nil, `1 [1 2] {"x":3}`},
-		{judge.Opinion{Valid: true, Canonical: []byte(`{`)}, nil, "5 [] "},
-		{judge.Opinion{Valid: true, Canonical: []byte(`"123456789"`)}, nil, "5 [] "},
-		{judge.Opinion{}, nil, "5 [] "},
-		{judge.Opinion{Valid: true}, errors.New("out of cycles"), "5 [] "},
+		{judge.Opinion{Valid: true, Canonical: []byte(`{`)}, nil, "1 [1 2] 2"},
+		{judge.Opinion{Valid: true, Canonical: []byte(`"123456789"`)}, nil, "1 [1 2] 2"},
+		{judge.Opinion{}, nil, "6 [1 2] "},
+		{judge.Opinion{Canonical: []byte(`3`)}, nil, "6 [1 2] "},
+		{judge.Opinion{Valid: true}, errors.New("out of cycles"), "1 [1 2] 2"},
+		{judge.Opinion{}, errors.New("raised"), "1 [1 2] 2"},
 		{judge.Opinion{}, fmt.Errorf("later: %w", judge.ErrNoRoom), "0 [1 2] 2"},
 	} {
 		if got := ask(c.say, c.err); got != c.want {
 			t.Errorf("%+v, %v: %s, want %s", c.say, c.err, got, c.want)
 		}
 	}
-	if asked != 7 {
+	if asked != 9 {
 		t.Errorf("asked %d times", asked)
 	}
 	if d := judge.Verdict(question(j.spec, j.terms, ok(0, `2`), ok(1, `2`))); !d.Waiting || d.Outcome != judge.Undecided {

@@ -13,7 +13,7 @@ import (
 // outcomes are those of a judge, as a job has them.
 var outcomes = [...]jobs.Outcome{
 	judge.Agreed: jobs.OK, judge.Impossible: jobs.Impossible, judge.ActorFault: jobs.ActorFault, judge.External: jobs.External,
-	judge.NoAgreement: jobs.NoAgreement,
+	judge.NoAgreement: jobs.NoAgreement, judge.Rejected: jobs.NoAgreement,
 }
 
 // judged is the outcome of a job, as the judge has it; Undecided for one that no judge gives.
@@ -25,7 +25,9 @@ func judged(o jobs.Outcome) judge.Outcome {
 	return judge.Undecided
 }
 
-// closeWith gives a job the outcome that a threshold of its results agree on.
+// closeWith gives a job the outcome that a threshold of its results agree on. What they agree
+// on and its verifier rejects is no agreement for who asked, and yet work that was done: those
+// who agree are marked, and settlement pays them a share (ADR 221).
 func (b *Book) closeWith(d *docket, c *judge.Question, v *judge.Decision) error {
 	d.job.Outcome = outcomes[v.Outcome]
 	if d.job.Outcome == jobs.OK {
@@ -78,7 +80,7 @@ func (b *Book) grade(d *docket, o *judge.Output, agrees bool) error {
 		s.Mark = jobs.Differs
 		return b.Runners.Disagreed(s.Runner)
 	default:
-		s.Mark = jobs.Void // reports of failures move no reputation (resolution 12.52)
+		s.Mark = jobs.Void // reports of failures move no reputation (resolution 12.52), nor does what was rejected
 	}
 	return nil
 }

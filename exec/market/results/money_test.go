@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/cowboy-foundation/cowboy/chain"
@@ -190,28 +191,40 @@ func TestRightsGoByHeights(t *testing.T) {
 	w.books(ids...)
 }
 
-// TestVerifiers: an actor that a job names decides, once there is room for it.
-func TestVerifiers(t *testing.T) {
-	yes := func(output string) []byte {
-		b := cbor.AppendBool(cbor.AppendText(cbor.AppendMap(nil, 2), "valid"), true)
-		return cbor.AppendText(cbor.AppendText(b, "canonical_output"), output)
+// says is an answer of a verifier.
+func says(valid bool, rest ...string) []byte {
+	b := cbor.AppendBool(cbor.AppendText(cbor.AppendMap(nil, 1+len(rest)/2), "valid"), valid)
+	for _, s := range rest {
+		b = cbor.AppendText(b, s)
 	}
+	return b
+}
+
+// TestVerifiers: an actor that a job names decides, once there is room for it. If it says no,
+// the work is paid by a share; if it fails, what the results have come to stands. Whatever it
+// does, all of the escrow is somewhere.
+func TestVerifiers(t *testing.T) {
 	for _, c := range []struct {
 		what    string
 		answer  []byte
 		err     error
 		outcome jobs.Outcome
+		output  any
 	}{
-		{"yes", cbor.AppendBool(cbor.AppendText(cbor.AppendMap(nil, 1), "valid"), true), nil, jobs.OK},
-		{"yes, with another output", yes("forty-two"), nil, jobs.OK},
-		{"no", cbor.AppendBool(cbor.AppendText(cbor.AppendMap(nil, 1), "valid"), false), nil, jobs.NoAgreement},
-		{"no map", []byte{0xf5}, nil, jobs.NoAgreement},
-		{"a failure", nil, results.ErrFailed, jobs.NoAgreement},
+		{"yes", says(true), nil, jobs.OK, "42"},
+		{"yes, with another output", says(true, "canonical_output", "forty-two"), nil, jobs.OK, "forty-two"},
+		{"yes, with one that is too long", says(true, "canonical_output", strings.Repeat("4", 65)), nil, jobs.OK, "42"},
+		{"no", says(false), nil, jobs.NoAgreement, nil},
+		{"no, with an output", says(false, "canonical_output", "43"), nil, jobs.NoAgreement, nil},
+		{"no map", []byte{0xf5}, nil, jobs.OK, "42"},
+		{"a map that does not say", cbor.AppendMap(nil, 0), nil, jobs.OK, "42"},
+		{"nothing", nil, nil, jobs.OK, "42"},
+		{"a failure", nil, results.ErrFailed, jobs.OK, "42"},
 	} {
 		w, id, r := newWorld(t), chain.Hash{1}, newRunner(t, 0)
 		w.height = 3
 		w.stakes(r, 1_000_000)
-		spec, terms := asks(1, 1, 10_000, 0)
+		spec, terms := asks(1, 1, 10_000, 9)
 		spec.Verification.Mode = chain.VerifyEconomicBond
 		spec.Verification.Checks = []chain.VerifierCheck{&chain.CustomCheck{Actor: fmt.Sprintf("%040x", 0xfe), Method: "check"}}
 		terms.VerifierCycles = 5_000
@@ -241,6 +254,90 @@ func TestVerifiers(t *testing.T) {
 		w.block(func() {})
 		if got := w.job(id).Outcome; got != c.outcome || asked != 3 {
 			t.Errorf("%s: outcome %d, want %d", c.what, got, c.outcome)
+		}
+		if got := fields(t, w.callbacks[0].Payload)["output"]; got != c.output {
+			t.Errorf("%s: the output is %v", c.what, got)
+		}
+		w.until(40)
+		paid, toTreasury := chain.Wei(1_300-13+9), chain.Wei(13)
+		if c.outcome != jobs.OK { // half of 1,300; the tip goes back
+			paid, toTreasury = 650-6, 6
+		}
+		w.paidOut(c.what, 10_009, map[chain.Address]chain.Wei{r.addr: paid, chain.AddrTreasury: toTreasury})
+		w.books(id)
+		if said := w.registry.said[r.addr]; said["disagreed"] > 0 || said["frozen"] > 0 || (said["succeeded"] > 0) != (c.outcome == jobs.OK) {
+			t.Errorf("%s: said %v", c.what, said)
+		}
+	}
+}
+
+// paidOut holds balances to what an escrow was divided into; the rest of it is the submitter's.
+func (w *world) paidOut(what string, escrow chain.Wei, want map[chain.Address]chain.Wei) {
+	w.Helper()
+	for a, amount := range want {
+		if got := w.balance(a); got != amount {
+			w.Errorf("%s: %s has %d, want %d", what, a, got, amount)
+		}
+		escrow -= amount
+	}
+	if got := w.balance(chain.Address{submitter}); got != escrow {
+		w.Errorf("%s: the submitter has %d, want %d", what, got, escrow)
+	}
+	if left := w.balance(chain.AddrJobDispatcher); left != 0 {
+		w.Errorf("%s: %d is left", what, left)
+	}
+}
+
+// TestRejectedCommittees: of several runners those that agree are paid their share of what
+// they cost when the verifier says no, whoever else withholds; the others are not blamed.
+func TestRejectedCommittees(t *testing.T) {
+	for _, share := range []uint64{0, 1, 5_000, 10_000} {
+		for _, withheld := range []bool{false, true} {
+			what := fmt.Sprintf("share %d, withheld %v", share, withheld)
+			w, id := newWorld(t), chain.Hash{1}
+			w.height, w.params.Job.RejectedShareBasisPoints = 3, share
+			var all []*runner
+			for n := range 5 {
+				all = append(all, newRunner(t, n))
+				w.stakes(all[n], 1_000_000)
+			}
+			spec, terms := asks(5, 3, 50_000, 7)
+			spec.Verification.Checks = []chain.VerifierCheck{&chain.CustomCheck{Actor: fmt.Sprintf("%040x", 0xfe), Method: "check"}}
+			w.assign(id, spec, terms, w.seatsOf(all...))
+			w.ask = func(*results.Inquiry) ([]byte, error) { return says(false), nil }
+			good, bad := resultOf(0, "42"), resultOf(0, "43")
+			of := [][]byte{good, bad, good, good, bad}
+			w.block(func() {
+				for n, r := range all {
+					w.must(w.commit(id, r, of[n]))
+				}
+			})
+			w.block(func() {
+				q := &chain.ResultSubmit{JobID: id}
+				for n, r := range all {
+					if n < 4 || !withheld {
+						q.Reveals = append(q.Reveals, shown(id, r, of[n]))
+					}
+				}
+				w.must(w.do(all[0], q))
+			})
+			w.until(100)
+			if j := w.job(id); j.Phase != jobs.Ended || j.Outcome != jobs.NoAgreement || j.Attempt != 0 || len(w.callbacks) != 1 {
+				t.Errorf("%s: %+v, %d answers", what, j, len(w.callbacks))
+			}
+			each := chain.Wei(1_300 * share / 10_000)
+			toTreasury, bonus := each*100/10_000, each*150/10_000
+			w.paidOut(what, 50_007, map[chain.Address]chain.Wei{
+				all[0].addr: each - toTreasury - bonus + 3*bonus, all[1].addr: 0, all[2].addr: each - toTreasury - bonus,
+				all[3].addr: each - toTreasury - bonus, all[4].addr: 0, chain.AddrTreasury: 3 * toTreasury,
+			})
+			w.books(id)
+			for n, r := range all {
+				frozen := n == 4 && withheld
+				if said := w.registry.said[r.addr]; said["disagreed"] > 0 || said["succeeded"] > 0 || (said["frozen"] > 0) != frozen {
+					t.Errorf("%s: of runner %d: %v", what, n, said)
+				}
+			}
 		}
 	}
 }

@@ -158,12 +158,15 @@ func (b *Book) burnFrozen(d *docket) (burned chain.Wei, err error) {
 }
 
 // earned is what a result that agrees may cost: usage times rates where the outcome is ok,
-// at most the seat's share of the price; of failures what resolution 12.52 says.
+// at most the seat's share of the price; a part of that where it is rejected; of failures what
+// resolution 12.52 says.
 func (b *Book) earned(j *jobs.Job, s *jobs.Seat, r *chain.RunnerResult) chain.Wei {
 	share := selection.Share(j.MaxPrice, uint64(j.Runners))
 	switch j.Outcome {
 	case jobs.OK:
 		return min(share, costOf(j.Kind, &s.Rates, &s.Reveal.Usage))
+	case jobs.NoAgreement: // its verifier has rejected it
+		return part(min(share, costOf(j.Kind, &s.Rates, &s.Reveal.Usage)), b.Jobs.Params.Job.RejectedShareBasisPoints)
 	case jobs.ActorFault:
 		return min(share, b.Jobs.Params.Job.MinFee)
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/exec/market/judge"
 )
 
-// ErrFailed means a verifier whose handler fails, or that is none.
+// ErrFailed means a verifier whose handler fails, or that is none, or gives no answer.
 var ErrFailed = errors.New("the verifier of a job fails")
 
 // Inquiry is what the actor is asked that a job names as its verifier (whitepaper,
@@ -72,10 +72,11 @@ func dataOf(c *judge.Question, seat uint8) []byte {
 }
 
 // opinionOf reads an actor's answer: a map with valid, and perhaps canonical_output and
-// reason. What is no such answer is no agreement.
+// reason. The error says that it is no such answer.
 func opinionOf(answer []byte, format chain.DataFormat) (o judge.Opinion, err error) {
 	r := cbor.NewReader(answer)
 	n, err := r.Map(3)
+	said := false
 	// Bounded: by three names.
 	for i := 0; i < n && err == nil; i++ {
 		var name string
@@ -85,6 +86,7 @@ func opinionOf(answer []byte, format chain.DataFormat) (o judge.Opinion, err err
 		switch name {
 		case "valid":
 			o.Valid, err = r.Bool()
+			said = true
 		case "canonical_output":
 			o.Canonical, err = readOutput(&r, format)
 		default:
@@ -93,6 +95,9 @@ func opinionOf(answer []byte, format chain.DataFormat) (o judge.Opinion, err err
 	}
 	if err == nil {
 		err = r.End()
+	}
+	if err == nil && !said {
+		err = ErrFailed
 	}
 	return o, err
 }
