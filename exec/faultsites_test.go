@@ -173,7 +173,7 @@ var faultSites = []struct{ reason, sites string }{
 			exec/entitlements: Holder ErrRecord, ReadGrant ErrRecord, ReadRole ErrRecord, assigned ErrRecord, counts ErrRecord
 			exec/entitlements: idsAt ErrRecord, leave ErrRecord, room ErrRecord
 			exec/market/jobs: ReadWho ErrRecord, whole ErrRecord, ReadCalls ErrRecord, ReadPrices ErrRecord
-			exec/market/results: judgeNew ErrRecord, judgeWaiting ErrRecord, readPapers ErrRecord*2
+			exec/market/results: judgeNew ErrRecord, judgeWaiting ErrRecord, found ErrRecord, readPapers ErrRecord*2
 			exec/market/runners: readCount ErrRecord, ReadConfig ErrRecord, DecodeOffer ErrRecord*5, Seen ErrRecord, Decode ErrRecord*4, lastHeard ErrRecord, open ErrRecord
 			exec/rent: StakeOf ErrRecord, item ErrRecord, read ErrRecord
 			exec/staking: decodeConviction ErrConvictionRecord*2, readNumber ErrConvictionRecord
@@ -221,7 +221,7 @@ var faultSites = []struct{ reason, sites string }{
 			exec: begin Fault, credit Fault, deliverWaiting Fault*2, deploy Fault, deploy fault, fault Fault, finish Fault*3
 			exec: StateMeter Fault, founding Fault
 			exec: fireTimers fault*4
-			exec: judge Fault, IsRunner Fault, IsAssigned Fault, askVerifier Fault*2, countAnswer fault, Target Fault, keepMarket Fault, message Fault, message fault, deliverNext fault*5
+			exec: judge Fault, IsRunner Fault, IsAssigned Fault, verifierLimit Fault, askVerifier Fault, countAnswer fault, Target Fault, keepMarket Fault, message Fault, message fault, deliverNext fault*5
 			exec: instruct fault, lend Fault, selectTimers Fault, selectTimers fault
 			exec: takeUp fault*2, transfer Fault, transfer fault, dealTurn fault*3, write Fault
 			exec/actor: Growth Errorf, deliverItem Errorf

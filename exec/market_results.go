@@ -23,20 +23,35 @@ func registryOf(c *service.Call) results.Registry {
 func (b *block) verifier(registry *runners.Book) *results.Book {
 	return &results.Book{
 		Jobs:    jobs.Book{State: b.state, Params: b.in.Params, Height: b.in.Height},
-		Runners: registry, Purse: purse{b}, Ask: b.askVerifier, Post: b.post,
+		Runners: registry, Purse: purse{b}, Ask: b.askVerifier, Post: b.post, Room: b.verifierRoom,
 	}
+}
+
+// verifierLimit is what a verifier may use, and how much of its cycles are for its handler.
+func (b *block) verifierLimit(q *results.Inquiry) (limit chain.Usage, own chain.Cycles, err error) {
+	_, load, err := b.actors.FirstUse(b.state, q.By, q.Actor)
+	if err != nil {
+		return limit, 0, &Fault{"read the record of a verifier", err}
+	}
+	own = min(q.Cycles, b.in.Params.Actor.BlockCyclesBurst)
+	limit = chain.Usage{Cycles: own + min(load, b.in.Params.MaxTxCycles-min(own, b.in.Params.MaxTxCycles)), Cells: b.in.Params.Actor.MessageReserveCells}
+	return limit, own, nil
+}
+
+// verifierRoom reports whether the space for deliveries has room for a verifier.
+func (b *block) verifierRoom(q *results.Inquiry) (bool, error) {
+	limit, _, err := b.verifierLimit(q)
+	return err == nil && b.budget.Fits(chain.LaneUser, fees.Space{Usage: limit}), err
 }
 
 // askVerifier asks the actor that a job names to judge its results, which changes nothing.
 // It has a receipt like a delivery, and comes out of the space for these: its cycles were
 // paid when the job was submitted.
 func (b *block) askVerifier(q *results.Inquiry) ([]byte, error) {
-	_, load, err := b.actors.FirstUse(b.state, q.By, q.Actor)
+	limit, own, err := b.verifierLimit(q)
 	if err != nil {
-		return nil, &Fault{"read the record of a verifier", err}
+		return nil, err
 	}
-	own := min(q.Cycles, b.in.Params.Actor.BlockCyclesBurst)
-	limit := chain.Usage{Cycles: own + min(load, b.in.Params.MaxTxCycles-min(own, b.in.Params.MaxTxCycles)), Cells: b.in.Params.Actor.MessageReserveCells}
 	if !b.budget.Fits(chain.LaneUser, fees.Space{Usage: limit}) {
 		return nil, judge.ErrNoRoom
 	}

@@ -153,7 +153,7 @@ func Waiting(view state.View, height chain.Height, most int) (due, judged int, e
 	if due, err = count(jobs.TableDue, jobs.AtKey(jobs.TableDue, height, chain.Hash{})); err != nil {
 		return 0, 0, err
 	}
-	for _, table := range [...]string{jobs.TableReady, jobs.TableHeavy} {
+	for _, table := range [...]string{jobs.TableReady, jobs.TableHeavy, jobs.TableAsking} {
 		n, err := count(table, "")
 		if err != nil {
 			return 0, 0, err

@@ -15,6 +15,7 @@ const (
 	TableDue     = "due/"     // height_be8 job: the height of its next event; in it the event and its attempt
 	TableReady   = "ready/"   // height_be8 job: waits to be judged, which takes few steps
 	TableHeavy   = "heavy/"   // height_be8 job: waits to be judged, which takes many
+	TableAsking  = "asking/"  // height_be8 job: waits to be judged, for which an actor is asked
 	TableRetry   = "retry/"   // height_be8 job: waits for another committee since; in it the attempt
 	TableTouched = "touched/" // job: has a new result in this block
 	TableOpen    = "of/"      // runner job: open seats of a runner
@@ -67,6 +68,12 @@ func BodyKey(id chain.Hash, attempt, n uint8) state.StorageKey {
 	return key("body/", id[:], []byte{attempt, n})
 }
 
+// FoundKey is where what the judge has found in a result stands until the verdict, if it had
+// to read it before.
+func FoundKey(id chain.Hash, attempt, n uint8) state.StorageKey {
+	return key("found/", id[:], []byte{attempt, n})
+}
+
 // OpenKey marks an open seat of a runner.
 func OpenKey(runner chain.Address, id chain.Hash) state.StorageKey {
 	return key(TableOpen, runner[:], id[:])
@@ -93,7 +100,7 @@ func CallsKey(actor chain.Address) state.StorageKey { return key("calls/", actor
 func TouchedKey(id chain.Hash) state.StorageKey { return key(TableTouched, id[:]) }
 
 // AtKey is a job's row in a table that is in the order of heights: TableFresh, TableLive,
-// TableDue, TableReady, TableHeavy or TableRetry.
+// TableDue, TableReady, TableHeavy, TableAsking or TableRetry.
 func AtKey(table string, h chain.Height, id chain.Hash) state.StorageKey {
 	return key(table, be8(h), id[:])
 }

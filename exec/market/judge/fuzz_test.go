@@ -64,8 +64,51 @@ func FuzzVerdict(f *testing.F) {
 		}
 		if q.Final && q.Spec.Verification.Mode == chain.VerifyMajorityVote {
 			c.holdEarly(t, q, d)
+			holdFindings(t, q)
 		}
 	})
+}
+
+// holdFindings lets the results of a majority come one after the other, each read once: with
+// what was found before, a verdict is the same as with all results at hand, and nothing takes
+// more steps than to read all of them once.
+func holdFindings(t *testing.T, q *judge.Question) {
+	t.Helper()
+	kept, plain := *q, *q
+	kept.Outputs = slices.Clone(q.Outputs)
+	var steps uint64
+	for n := range len(q.Outputs) + 1 {
+		last := n == len(q.Outputs)
+		part := min(n+1, len(q.Outputs))
+		now := kept
+		now.Outputs, now.Final = kept.Outputs[:part], last
+		plain.Outputs, plain.Final = q.Outputs[:part], last
+		d, want := judge.Verdict(&now), judge.Verdict(&plain)
+		steps += d.Steps
+		for i, o := range now.Outputs {
+			if o.Found != nil && o.Seat == d.Canonical {
+				d.Data = plain.Outputs[i].Result.Data
+			}
+		}
+		if d.Outcome != judge.Agreed {
+			d.Data = nil
+		}
+		if summary(d) != summary(want) || d.Key != want.Key || !slices.Equal(d.Faults, want.Faults) {
+			t.Fatalf("with %d results %s, %v, read anew %s, %v", part, summary(d), d.Faults, summary(want), want.Faults)
+		}
+		if d.Outcome != judge.Undecided {
+			break
+		}
+		for _, f := range d.Findings {
+			i := slices.IndexFunc(kept.Outputs, func(o judge.Output) bool { return o.Seat == f.Seat })
+			o := &kept.Outputs[i]
+			o.Found, o.Result = &f.Finding, &chain.RunnerResult{Outcome: o.Result.Outcome}
+		}
+	}
+	plain.Outputs, plain.Final = q.Outputs, true
+	if all := judge.Verdict(&plain).Steps; steps > all {
+		t.Fatalf("%d steps one after the other, %d at once", steps, all)
+	}
 }
 
 // randomChoices are bytes enough for any question.
@@ -92,6 +135,9 @@ func TestVerdictsOfManySeeds(t *testing.T) {
 			t.Fatalf("seed %d: %s, want %+v", seed, summary(d), plain)
 		}
 		outcomes[d.Outcome]++
+		if q.Spec.Verification.Mode == chain.VerifyMajorityVote {
+			holdFindings(t, q)
+		}
 	}
 	for o := judge.Undecided; o <= judge.NoAgreement; o++ {
 		if outcomes[o] < 5 {

@@ -29,6 +29,22 @@ type Output struct {
 	CommittedAt chain.Height // of its commitment; of its reveal if it had none
 	BlockMillis uint64       // timestamp of that block (resolution 12.46)
 	Result      *chain.RunnerResult
+	// Found is what an earlier [Verdict] has found in it: of a majority_vote it is not read
+	// again, and Result needs to have its outcome alone.
+	Found *Finding
+}
+
+// Finding is what of a result counts for a majority_vote.
+type Finding struct {
+	Counts bool // it holds all that it can be held to alone
+	Fails  FaultKind
+	Key    chain.Hash // of what is compared
+}
+
+// SeatFinding is what was found in the result of a seat.
+type SeatFinding struct {
+	Seat uint8
+	Finding
 }
 
 // Outcome is what the results of a job come to.
@@ -71,9 +87,11 @@ type Decision struct {
 	// Canonical is the seat whose data is the result; for a median, which nobody needs to
 	// have sent, the first of Seats.
 	Canonical uint8
-	Data      []byte     // the result, by the terms' data format; nil where there is none
+	Data      []byte     // the result, by the terms' data format; nil where there is none, or Canonical was not read
 	Key       chain.Hash // what a late result must match: see Late
 	Faults    []Fault    // ascending by seat; one for a seat at most
+	// Findings are those of the results that were read, ascending by seat.
+	Findings []SeatFinding
 	// Waiting says that the results agree and that the job's verifier has to be asked in a
 	// later block; the outcome is Undecided.
 	Waiting bool

@@ -57,6 +57,15 @@ func Accepts(spec *chain.JobSpec, terms *chain.JobTerms, data []byte) error {
 	return err
 }
 
+// readOnce is what is in a result: what was found before, where that is all that is compared,
+// or else what it reads.
+func (r *rules) readOnce(q *Question, o *Output) reading {
+	if f := o.Found; f != nil && r.spec.Verification.Mode == chain.VerifyMajorityVote {
+		return reading{output: o, counts: f.Counts, content: content{key: f.Key, fault: f.Fails}}
+	}
+	return r.read(q, o)
+}
+
 // read reads a result on a budget of its own.
 func (r *rules) read(q *Question, o *Output) (got reading) {
 	steps := strictjson.NewSteps(r.terms.JudgeSteps)

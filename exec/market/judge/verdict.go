@@ -29,7 +29,7 @@ func Verdict(q *Question) *Decision {
 	r := rulesOf(q.Spec, q.Terms)
 	readings := make([]reading, 0, len(outputs))
 	for i := range outputs { // Paid: by a budget for each (rules.read).
-		readings = append(readings, r.read(q, &outputs[i]))
+		readings = append(readings, r.readOnce(q, &outputs[i]))
 		d.add(&readings[i])
 	}
 	switch {
@@ -73,6 +73,9 @@ func (d *Decision) add(got *reading) {
 	}
 	if got.fault != NoFault {
 		d.Faults = append(d.Faults, Fault{got.output.Seat, got.fault})
+	}
+	if got.steps > 0 {
+		d.Findings = append(d.Findings, SeatFinding{got.output.Seat, Finding{got.counts, got.fault, got.key}})
 	}
 }
 

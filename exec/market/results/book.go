@@ -40,6 +40,9 @@ type Book struct {
 	Jobs    jobs.Book
 	Runners Registry
 	Purse   funds.Purse
+	// Room reports whether the block has room to ask the actor that a job names as its
+	// verifier, whatever the results are; the error is a fault.
+	Room func(*Inquiry) (bool, error)
 	// Ask asks the actor that a job names as its verifier; the error is [judge.ErrNoRoom]
 	// where the block has no cycles left for it, [ErrFailed], or a fault.
 	Ask func(*Inquiry) ([]byte, error)
@@ -94,12 +97,17 @@ func (b *Book) put(d *docket) {
 	}
 }
 
-// dropBodies drops the results of an attempt, which nobody judges any more.
+// dropBodies drops the results of an attempt, which nobody judges any more, and what was found
+// in them.
 func (b *Book) dropBodies(d *docket) {
 	// Bounded: by the seats of a job.
 	for n, s := range d.seats {
-		if s.Reveal != nil {
-			b.Jobs.State.SetStorage(chain.AddrJobDispatcher, jobs.BodyKey(d.id, d.job.Attempt, uint8(n)), nil)
+		if s.Reveal == nil {
+			continue
+		}
+		b.Jobs.State.SetStorage(chain.AddrJobDispatcher, jobs.BodyKey(d.id, d.job.Attempt, uint8(n)), nil)
+		if readsAhead(d.job.Mode) {
+			b.Jobs.State.SetStorage(chain.AddrJobDispatcher, jobs.FoundKey(d.id, d.job.Attempt, uint8(n)), nil)
 		}
 	}
 }

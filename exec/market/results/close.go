@@ -31,6 +31,9 @@ func judged(o jobs.Outcome) judge.Outcome {
 func (b *Book) closeWith(d *docket, c *judge.Question, v *judge.Decision) error {
 	d.job.Outcome = outcomes[v.Outcome]
 	if d.job.Outcome == jobs.OK {
+		if err := b.readCanonical(d, c, v); err != nil {
+			return err
+		}
 		d.job.CanonicalSeat, d.job.DataHash, d.job.LateKey = v.Canonical, keccak.Sum256(v.Data), v.Key
 	}
 	if err := b.gradeAll(d, c, v); err != nil {
@@ -40,6 +43,22 @@ func (b *Book) closeWith(d *docket, c *judge.Question, v *judge.Decision) error 
 		b.remember(d.job, d.seats[v.Seats[0]].Runner)
 	}
 	return b.close(d, c, v.Data)
+}
+
+// readCanonical reads the result of a verdict where it was found before.
+func (b *Book) readCanonical(d *docket, c *judge.Question, v *judge.Decision) error {
+	// Bounded: by the seats of a job.
+	for i := range c.Outputs {
+		if c.Outputs[i].Seat != v.Canonical || c.Outputs[i].Found == nil {
+			continue
+		}
+		r, err := b.body(d, int(v.Canonical))
+		if err != nil {
+			return err
+		}
+		v.Data = r.Data
+	}
+	return nil
 }
 
 // gradeAll marks the seats whose results were judged, and slashes those that failed what the

@@ -6,7 +6,10 @@ import (
 	"testing"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/crypto/keccak"
 	"github.com/cowboy-foundation/cowboy/exec/market/jobs"
+	"github.com/cowboy-foundation/cowboy/exec/market/results"
+	"github.com/cowboy-foundation/cowboy/state"
 )
 
 // crowd assigns jobs of three runners each, all of whom commit to a result and show it in the
@@ -111,4 +114,130 @@ func TestHeavyJobsLeaveHalf(t *testing.T) {
 	if used := 3 * heavySteps; used < block/2 || used-heavySteps >= block/2 {
 		t.Errorf("three heavy jobs take %d", used)
 	}
+}
+
+// TestAMajorityIsReadOnce: a result that agrees with no other yet is not read again with each
+// one that comes: what it took is there for the job behind it.
+func TestAMajorityIsReadOnce(t *testing.T) {
+	const bytes = 5_000
+	w, id := newWorld(t), chain.Hash{1}
+	w.height = 3
+	long := func(terms *chain.JobTerms) {
+		terms.ResultSchema.DataFormat, terms.ResultSchema.MaxReturnBytes, terms.JudgeSteps = chain.FormatBytes, bytes, bytes+1_000
+	}
+	var all []*runner
+	for n := range 7 {
+		all = append(all, newRunner(t, n))
+		w.stakes(all[n], 1_000_000)
+	}
+	spec, terms := asks(7, 4, 70_000, 0)
+	long(terms)
+	w.assign(id, spec, terms, w.seatsOf(all...))
+	// Three say a, one b, and then there is a fault of each kind; the last one decides.
+	terms.ObjectiveChecks = []chain.ObjectiveCheck{&chain.MinLengthObjective{Bytes: 2}}
+	w.o.SetStorage(chain.AddrJobDispatcher, jobs.TermsKey(id), terms.Encode())
+	of := make([][]byte, 7)
+	for n, data := range []string{"a", "b", "a", "b", "short", "a", "a"} {
+		if data = strings.Repeat(data, bytes); n == 4 {
+			data = "x"
+		}
+		of[n] = resultOf(0, data)
+	}
+	w.block(func() {
+		for n, r := range all {
+			w.must(w.commit(id, r, of[n]))
+		}
+	})
+	w.until(w.job(id).GatherUntil) // everybody shows its own
+	w.params.Job.JudgeStepsPerBlock = 2 * (64 + bytes + 1)
+	for n, r := range all {
+		other, single := w.solo(t, 20+n, func(_ *chain.JobSpec, terms *chain.JobTerms) { terms.JudgeSteps = 10_000 })
+		w.block(func() {
+			w.must(w.reveal(id, r, of[n]))
+			w.must(w.reveal(other, single, resultOf(0, "42")))
+		})
+		if got, want := w.job(other).Outcome == jobs.OK, n != 3; got != want { // the fourth is the first to be read, with the three before
+			t.Errorf("with result %d the job behind has a verdict: %v", n, got)
+		}
+		if got := w.job(id).Outcome == jobs.OK; got != (n == 6) {
+			t.Errorf("result %d: %+v", n, w.job(id))
+		}
+	}
+	if j := w.job(id); j.CanonicalSeat != 0 || j.DataHash != keccak.Sum256([]byte(strings.Repeat("a", bytes))) {
+		t.Errorf("the result is %x of seat %d", j.DataHash, j.CanonicalSeat)
+	}
+	for n, s := range w.seats(id) {
+		want := jobs.Differs
+		if n%2 == 0 && n != 4 || n == 5 {
+			want = jobs.Agrees
+		}
+		if s.Mark != want || (s.Frozen > 0) != (n == 4) {
+			t.Errorf("seat %d: %+v", n, s)
+		}
+	}
+	w.until(100)
+	w.books(id)
+	rows, err := w.o.Scan(chain.AddrJobDispatcher, state.Span{Prefix: state.NewStorageKey(state.VMNamespaceSystem, []byte("found/")), Entries: 1, Bytes: 1})
+	if err != nil || len(rows) > 0 {
+		t.Errorf("%d rows are left, %v", len(rows), err)
+	}
+}
+
+// TestWithoutRoomNothingIsJudged: a job whose verifier finds no room is not read before it
+// does, waits apart from the others, and holds only those behind it that have verifiers too.
+func TestWithoutRoomNothingIsJudged(t *testing.T) {
+	const bytes = 5_000
+	w := newWorld(t)
+	w.height, w.params.Job.JudgeStepsPerBlock = 3, 2*(64+bytes+1)
+	var ids []chain.Hash
+	var all []*runner
+	for n := range 4 {
+		id, r := w.solo(t, n, func(spec *chain.JobSpec, terms *chain.JobTerms) {
+			spec.Verification.Mode, terms.ResultSchema.DataFormat = chain.VerifyEconomicBond, chain.FormatText
+			terms.ResultSchema.MaxReturnBytes, terms.JudgeSteps = bytes, bytes+1_000
+			terms.ObjectiveChecks = []chain.ObjectiveCheck{&chain.EntropyObjective{}}
+			if n != 2 {
+				spec.Verification.Checks = []chain.VerifierCheck{&chain.CustomCheck{Actor: fmt.Sprintf("%040x", 0xf0+n), Method: "check"}}
+				terms.VerifierCycles = chain.Cycles(1_000 * (n + 1))
+			}
+		})
+		ids, all = append(ids, id), append(all, r)
+	}
+	room, looked, asked := chain.Cycles(0), 0, 0
+	w.room = func(q *results.Inquiry) (bool, error) {
+		looked++
+		return q.Cycles <= room, nil
+	}
+	w.ask = func(*results.Inquiry) ([]byte, error) { asked++; return says(true), nil }
+	has := func(want ...bool) {
+		t.Helper()
+		for n, id := range ids {
+			if got := w.job(id).Outcome == jobs.OK; got != want[n] {
+				t.Errorf("height %d: job %d has a verdict: %v", w.height, n, got)
+			}
+		}
+	}
+	w.block(func() {
+		for n, r := range all {
+			w.must(w.reveal(ids[n], r, resultOf(0, strings.Repeat("x", bytes))))
+		}
+	})
+	has(false, false, true, false)
+	for before := looked; looked < before+3; {
+		if w.block(func() {}); asked > 0 {
+			t.Fatal("asked without room")
+		}
+	}
+	has(false, false, true, false)
+	room = 1_000
+	w.block(func() {})
+	has(true, false, true, false)
+	room = 4_000
+	w.block(func() {})
+	w.block(func() {})
+	if has(true, true, true, true); asked != 3 {
+		t.Errorf("asked %d times", asked)
+	}
+	w.until(90)
+	w.books(ids...)
 }

@@ -43,11 +43,10 @@ func (b *Book) judgeAttempt(d *docket, q *quota) (waits queue, err error) {
 	if d.revealed() == 0 || !final && (lapses || !d.mayDecide()) {
 		return none, nil
 	}
-	c, waits, err := b.question(d, q, func(*jobs.Seat) bool { return true })
+	c, waits, err := b.question(d, q, final, func(*jobs.Seat) bool { return true })
 	if err != nil || waits != none {
 		return waits, err
 	}
-	c.Final = final
 	v := judge.Verdict(c)
 	d.steps += v.Steps
 	switch {
@@ -58,6 +57,7 @@ func (b *Book) judgeAttempt(d *docket, q *quota) (waits queue, err error) {
 	case v.Outcome != judge.Undecided && v.Outcome != judge.NoAgreement:
 		return none, b.closeWith(d, c, v)
 	case !final:
+		b.keepFindings(d, v)
 		return none, nil
 	case in:
 		return none, b.closeWithout(d, c, v)
@@ -79,16 +79,20 @@ func (b *Book) judgeAttempt(d *docket, q *quota) (waits queue, err error) {
 // enough report one failure, or enough agree where nothing can overturn that, as they are
 // more than half (resolution 12.34).
 func (d *docket) mayDecide() bool {
-	var n [chain.OutcomeExternalFault + 1]int
+	t := int(d.job.Threshold)
+	return d.came(chain.OutcomeOK) >= t && settlesEarly(d.job.Mode) ||
+		d.came(chain.OutcomeImpossible) >= t || d.came(chain.OutcomeActorFault) >= t || d.came(chain.OutcomeExternalFault) >= t
+}
+
+// came returns how many results of an outcome were shown.
+func (d *docket) came(o chain.Outcome) (n int) {
 	// Bounded: by the seats of a job.
 	for _, s := range d.seats {
-		if s.Reveal != nil {
-			n[s.Reveal.Outcome]++
+		if s.Reveal != nil && s.Reveal.Outcome == o {
+			n++
 		}
 	}
-	t := int(d.job.Threshold)
-	return n[chain.OutcomeOK] >= t && settlesEarly(d.job.Mode) ||
-		n[chain.OutcomeImpossible] >= t || n[chain.OutcomeActorFault] >= t || n[chain.OutcomeExternalFault] >= t
+	return n
 }
 
 func settlesEarly(m chain.VerificationMode) bool {
@@ -97,14 +101,22 @@ func settlesEarly(m chain.VerificationMode) bool {
 
 // question reads what a job asks for and what some of its seats have shown; where the block
 // has no room to judge that, it returns the queue in which the job waits.
-func (b *Book) question(d *docket, q *quota, of func(*jobs.Seat) bool) (c *judge.Question, waits queue, err error) {
-	c = &judge.Question{SubmittedMillis: d.job.SubmittedMillis}
+func (b *Book) question(d *docket, q *quota, final bool, of func(*jobs.Seat) bool) (c *judge.Question, waits queue, err error) {
+	c = &judge.Question{SubmittedMillis: d.job.SubmittedMillis, Final: final}
 	if c.Spec, c.Terms, err = b.papers(d.id); err != nil {
 		return nil, none, err
 	}
 	most := judge.StepsBound(c.Spec, c.Terms) + jobs.AnswerSteps(c.Spec, c.Terms)
-	if d.queue = q.queueOf(most); !q.lets(d.queue, most) {
-		return nil, d.queue, nil
+	inquiry := inquiryInto(d, c)
+	if d.queue = q.queueOf(most); inquiry != nil && final && d.came(chain.OutcomeOK) >= int(d.job.Threshold) {
+		d.queue = asking
+	}
+	room := q.lets(d.queue, most)
+	if room && d.queue == asking {
+		room, err = b.Room(inquiry)
+	}
+	if err != nil || !room {
+		return nil, d.queue, err
 	}
 	// Bounded: by the seats of a job.
 	for n, s := range d.seats {
@@ -117,18 +129,62 @@ func (b *Book) question(d *docket, q *quota, of func(*jobs.Seat) bool) (c *judge
 		}
 		c.Outputs = append(c.Outputs, o)
 	}
-	c.Verifier = b.verifier(d, c)
+	c.Verifier = b.verifier(d, c, inquiry)
 	return c, none, nil
+}
+
+// readsAhead reports whether results of a mode are read before all are in, and a verdict is
+// looked for again when more have come.
+func readsAhead(m chain.VerificationMode) bool { return m == chain.VerifyMajorityVote }
+
+// foundBytes are those of a row of what was found in a result: whether it counts, its fault,
+// and its key.
+const foundBytes = 2 + len(chain.Hash{})
+
+// keepFindings keeps what was found in the results of a job that has no verdict yet: each is
+// read once, as its submitter has paid for.
+func (b *Book) keepFindings(d *docket, v *judge.Decision) {
+	// Bounded: by the seats of a job.
+	for _, f := range v.Findings {
+		row := append([]byte{0, byte(f.Fails)}, f.Key[:]...)
+		if f.Counts {
+			row[0] = 1
+		}
+		b.Jobs.State.SetStorage(chain.AddrJobDispatcher, jobs.FoundKey(d.id, d.job.Attempt, f.Seat), row)
+	}
+}
+
+// found reads what was found in a seat's result, nil where it was not read yet.
+func (b *Book) found(d *docket, n int) (*judge.Finding, error) {
+	if !readsAhead(d.job.Mode) {
+		return nil, nil
+	}
+	row, err := b.Jobs.State.Storage(chain.AddrJobDispatcher, jobs.FoundKey(d.id, d.job.Attempt, uint8(n)))
+	if err != nil || row == nil {
+		return nil, err
+	}
+	if len(row) != foundBytes || row[0] > 1 || row[1] > byte(judge.TooUniform) {
+		return nil, ErrRecord
+	}
+	return &judge.Finding{Counts: row[0] == 1, Fails: judge.FaultKind(row[1]), Key: chain.Hash(row[2:])}, nil
 }
 
 // output is what a seat has shown, as the judge wants it.
 func (b *Book) output(d *docket, n int) (judge.Output, error) {
 	s := d.seats[n]
-	r, err := b.body(d, n)
-	o := judge.Output{Seat: uint8(n), CommittedAt: s.CommittedAt, BlockMillis: s.Millis, Result: r}
+	o := judge.Output{Seat: uint8(n), CommittedAt: s.CommittedAt, BlockMillis: s.Millis}
 	if s.Commitment == nil {
 		o.CommittedAt = s.Reveal.At
 	}
+	var err error
+	if o.Found, err = b.found(d, n); err != nil {
+		return o, err
+	}
+	if o.Found != nil {
+		o.Result = &chain.RunnerResult{Outcome: s.Reveal.Outcome}
+		return o, nil
+	}
+	o.Result, err = b.body(d, n)
 	return o, err
 }
 
@@ -151,7 +207,7 @@ func (b *Book) judgeLate(d *docket, q *quota) (waits queue, err error) {
 	if !d.unjudged() {
 		return none, nil
 	}
-	c, waits, err := b.question(d, q, func(s *jobs.Seat) bool { return s.Mark == jobs.Unjudged })
+	c, waits, err := b.question(d, q, false, func(s *jobs.Seat) bool { return s.Mark == jobs.Unjudged })
 	if err != nil || waits != none {
 		return waits, err
 	}

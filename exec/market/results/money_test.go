@@ -10,7 +10,6 @@ import (
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
 	"github.com/cowboy-foundation/cowboy/exec/market/jobs"
-	"github.com/cowboy-foundation/cowboy/exec/market/judge"
 	"github.com/cowboy-foundation/cowboy/exec/market/results"
 	"github.com/cowboy-foundation/cowboy/state"
 )
@@ -229,11 +228,15 @@ func TestVerifiers(t *testing.T) {
 		spec.Verification.Checks = []chain.VerifierCheck{&chain.CustomCheck{Actor: fmt.Sprintf("%040x", 0xfe), Method: "check"}}
 		terms.VerifierCycles = 5_000
 		w.assign(id, spec, terms, w.seatsOf(r))
-		asked, full := 0, true
-		ask := func(q *results.Inquiry) ([]byte, error) {
-			if asked++; full {
-				return nil, judge.ErrNoRoom
+		asked, looked, full := 0, 0, true
+		w.room = func(q *results.Inquiry) (bool, error) {
+			if looked++; q.Cycles != 5_000 || q.Handler != "check" || q.Actor != (chain.Address{19: 0xfe}) || q.By != (chain.Address{submitter}) {
+				t.Errorf("%s: room for %+v", c.what, q)
 			}
+			return !full, nil
+		}
+		ask := func(q *results.Inquiry) ([]byte, error) {
+			asked++
 			m := fields(t, q.Payload)
 			if q.Cycles != 5_000 || q.Handler != "check" || q.Actor != (chain.Address{19: 0xfe}) || len(m["outputs"].([]any)) != 1 {
 				t.Errorf("%s: asked %+v, %v", c.what, q, m)
@@ -242,17 +245,23 @@ func TestVerifiers(t *testing.T) {
 		}
 		w.ask = ask
 		w.block(func() { w.must(w.reveal(id, r, resultOf(0, "42"))) })
-		if w.block(func() {}); asked != 2 || w.job(id).Phase != jobs.Assigned {
+		if w.block(func() {}); asked != 0 || looked != 2 || w.job(id).Phase != jobs.Assigned {
 			t.Errorf("%s: asked %d times while there was no room: %+v", c.what, asked, w.job(id))
 		}
-		w.ask = func(*results.Inquiry) ([]byte, error) { return nil, errors.New("the state cannot be read") }
+		roomIs, unread := w.room, errors.New("the state cannot be read")
+		w.room = func(*results.Inquiry) (bool, error) { return false, unread }
 		w.height++
-		if err := w.verifier().JudgeTouched(); err == nil {
-			t.Errorf("%s: a fault is taken for an answer", c.what)
+		if err := w.verifier().JudgeTouched(); !errors.Is(err, unread) {
+			t.Errorf("%s: a fault is taken for no room: %v", c.what, err)
 		}
-		w.ask, full = ask, false
+		w.room, full = roomIs, false
+		w.ask = func(*results.Inquiry) ([]byte, error) { return nil, unread }
+		if err := w.verifier().JudgeTouched(); !errors.Is(err, unread) {
+			t.Errorf("%s: a fault is taken for an answer: %v", c.what, err)
+		}
+		w.ask = ask
 		w.block(func() {})
-		if got := w.job(id).Outcome; got != c.outcome || asked != 3 {
+		if got := w.job(id).Outcome; got != c.outcome || asked != 1 {
 			t.Errorf("%s: outcome %d, want %d", c.what, got, c.outcome)
 		}
 		if got := fields(t, w.callbacks[0].Payload)["output"]; got != c.output {

@@ -12,20 +12,22 @@ import (
 type queue uint8
 
 const (
-	none  queue = iota // it does not wait
-	light              // it takes few steps
-	heavy              // it takes many
+	none   queue = iota // it does not wait
+	light               // it takes few steps
+	heavy               // it takes many
+	asking              // an actor is asked for it
+	queues
 )
 
 // tables hold the queues.
-var tables = [...]string{light: jobs.TableReady, heavy: jobs.TableHeavy}
+var tables = [...]string{light: jobs.TableReady, heavy: jobs.TableHeavy, asking: jobs.TableAsking}
 
 // LightPart is the part of job.judge_steps_per_block that a job may take at most to wait
 // among the light ones: it has paid for no more.
 const LightPart = 32
 
-// quota is what judging may still take in a block. Half of the steps are for the heavy jobs,
-// the other half and what these leave are for the light ones.
+// quota is what judging may still take in a block. Half of the steps are for the heavy jobs and
+// for those that ask an actor, the other half and what these leave are for the light ones.
 //
 // A heavy job begins if anything is left of its half, whatever it declares, and takes off
 // what it has used: to stop the others it has to use, not to declare. So the heavy ones take
@@ -34,15 +36,19 @@ const LightPart = 32
 // have left of theirs. Together a block takes less than job.judge_steps_per_block and the
 // steps of one job, which are within what its submitter has paid for.
 //
-// The oldest of each queue is judged in each block that begins with it: no light job takes
-// more than its half, and no heavy one needs more than a step that is left. So a light job
-// waits until those light ones before it have used half a block's steps, for each half a
-// block, and a heavy job likewise behind the heavy ones.
+// What asks an actor needs room for that in the block besides, and is not read before there
+// is. It has a queue of its own, or a block full of transactions would keep the heavy ones
+// waiting behind it; the two queues begin by turns.
+//
+// So the oldest light job is judged in each block, no light one taking more than their half;
+// the oldest heavy job and the oldest of those that ask, if there is room for its actor, in
+// every other block, needing no more than a step that is left.
 type quota struct {
 	jobs  int                  // to look at
 	most  uint64               // that a light job may take
 	light uint64               // steps that are left of the half of the light ones
 	heavy uint64               // of the other half
+	stops [queues]bool         // those whose next job has found no room
 	seen  map[chain.Hash]queue // where each waits that was looked at
 }
 
@@ -66,9 +72,9 @@ func (q *quota) queueOf(most uint64) queue {
 // lets reports whether there is room for a job of a queue that may take so many steps.
 func (q *quota) lets(of queue, most uint64) bool {
 	if of == light {
-		return most <= q.light+q.heavy
+		return most <= q.light+q.heavy && !q.stops[of]
 	}
-	return q.heavy > 0
+	return q.heavy > 0 && !q.stops[of]
 }
 
 // use takes what a job of a queue has used.
@@ -86,8 +92,12 @@ func (q *quota) use(of queue, steps uint64) {
 // order. The error is a fault.
 func (b *Book) JudgeTouched() error {
 	q := newQuota(b.Jobs.Params.Job.JudgeStepsPerBlock)
+	order := [...]queue{heavy, asking, light}
+	if b.Jobs.Height%2 == 0 {
+		order[0], order[1] = asking, heavy
+	}
 	// Bounded: by the queues.
-	for _, of := range [...]queue{heavy, light} {
+	for _, of := range order {
 		if err := b.judgeWaiting(of, q); err != nil {
 			return err
 		}
@@ -160,6 +170,7 @@ func (b *Book) judgeWaiting(in queue, q *quota) error {
 			}
 			waits, err := b.judge(id, q)
 			if err != nil || waits == in {
+				q.stops[in] = true
 				return err
 			}
 			b.Jobs.State.SetStorage(chain.AddrJobDispatcher, rows[i].Key, nil)

@@ -135,7 +135,7 @@ func TestAJobIsJudgedOnceInABlock(t *testing.T) {
 		if w.block(func() { w.jobs().Touch(id) }); asked != want {
 			t.Errorf("height %d: asked %d times, want %d", w.height, asked, want)
 		}
-		rows, err := w.o.Scan(chain.AddrJobDispatcher, state.Span{Prefix: jobs.TablePrefix(jobs.TableReady), Entries: 3, Bytes: 1 << 10})
+		rows, err := w.o.Scan(chain.AddrJobDispatcher, state.Span{Prefix: jobs.TablePrefix(jobs.TableAsking), Entries: 3, Bytes: 1 << 10})
 		if err != nil || len(rows) != 1 {
 			t.Errorf("height %d: %d rows of a job that waits, %v", w.height, len(rows), err)
 		}

@@ -22,16 +22,24 @@ type Inquiry struct {
 	Cycles  chain.Cycles  // terms.verifier_cycles
 }
 
-// verifier asks the actor of a job's custom check, nil where it names none.
-func (b *Book) verifier(d *docket, c *judge.Question) judge.Verifier {
+// inquiryInto is what the actor of a job's custom check is asked, but for the results; nil
+// where it names none.
+func inquiryInto(d *docket, c *judge.Question) *Inquiry {
 	actor, handler, ok := judge.Custom(c.Spec)
 	if !ok {
 		return nil
 	}
+	return &Inquiry{Job: d.id, Actor: actor, Handler: handler, By: d.job.Submitter, Cycles: c.Terms.VerifierCycles}
+}
+
+// verifier asks the actor of a job's custom check, nil where it names none.
+func (b *Book) verifier(d *docket, c *judge.Question, inquiry *Inquiry) judge.Verifier {
+	if inquiry == nil {
+		return nil
+	}
 	return func(agreed *judge.Decision) (judge.Opinion, error) {
-		answer, err := b.Ask(&Inquiry{
-			Job: d.id, Actor: actor, Handler: handler, By: d.job.Submitter, Payload: inquiryOf(d, c, agreed), Cycles: c.Terms.VerifierCycles,
-		})
+		inquiry.Payload = inquiryOf(d, c, agreed)
+		answer, err := b.Ask(inquiry)
 		switch {
 		case err == nil:
 		case errors.Is(err, judge.ErrNoRoom), errors.Is(err, ErrFailed):

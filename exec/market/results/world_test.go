@@ -158,6 +158,7 @@ type world struct {
 	callbacks []*results.Callback
 	events    []chain.Event
 	ask       func(*results.Inquiry) ([]byte, error)
+	room      func(*results.Inquiry) (bool, error)
 	table     service.Table
 	next      func(id chain.Hash, j *jobs.Job) []*jobs.Seat // the committee of a retry; nil ends the job
 }
@@ -171,6 +172,7 @@ func newWorld(t testing.TB) *world {
 		o: w.o, stake: map[chain.Address]chain.Wei{}, active: map[chain.Address]int{}, bonded: map[chain.Address]chain.Wei{},
 		said: map[chain.Address]map[string]int{},
 	}
+	w.room = func(*results.Inquiry) (bool, error) { return true, nil }
 	w.table = results.Instructions(func(*service.Call) results.Registry { return w.registry })
 	return w
 }
@@ -204,7 +206,7 @@ func (w *world) jobs() *jobs.Book {
 func (w *world) verifier() *results.Book {
 	w.registry.height = w.height
 	return &results.Book{
-		Jobs: *w.jobs(), Runners: w.registry, Purse: purse{o: w.o, h: w.height}, Ask: w.ask,
+		Jobs: *w.jobs(), Runners: w.registry, Purse: purse{o: w.o, h: w.height}, Ask: w.ask, Room: w.room,
 		Post: func(c *results.Callback) error { w.callbacks = append(w.callbacks, c); return nil },
 	}
 }
