@@ -147,7 +147,7 @@ type Reveal struct {
 	Result  chain.Hash    // keccak256 of result_bytes
 	Outcome chain.Outcome `cbor:"most=uint64(chain.OutcomeExternalFault)"`
 	Usage   Usage
-	// Gathered says that the aggregator showed it for its runner.
+	// Gathered says that the aggregator showed it for its runner, in the time that it has alone.
 	Gathered bool
 }
 

@@ -350,3 +350,39 @@ func TestRejectedCommittees(t *testing.T) {
 		}
 	}
 }
+
+// TestCopiesEarnNothing: behind its window the aggregator is paid nothing for the results of
+// others, which everybody sees on their way into a block and could copy.
+func TestCopiesEarnNothing(t *testing.T) {
+	for _, late := range []chain.Height{0, 1} {
+		w, id, all := committee(t)
+		result := resultOf(0, "42")
+		w.block(func() {
+			for _, r := range all {
+				w.must(w.commit(id, r, result))
+			}
+		})
+		w.until(w.job(id).GatherUntil - 1 + late)
+		w.block(func() {
+			q := &chain.ResultSubmit{JobID: id}
+			for _, r := range all {
+				q.Reveals = append(q.Reveals, shown(id, r, result))
+			}
+			w.must(w.do(all[0], q))
+		})
+		w.until(60)
+		bonus := chain.Wei(1_300 * 150 / 10_000)
+		if late > 0 {
+			bonus = 0
+		}
+		paid := map[chain.Address]chain.Wei{chain.AddrTreasury: 5 * 13, all[0].addr: 1_300 - 13 + 1 + 2 + 4*bonus}
+		for _, r := range all[1:] {
+			paid[r.addr] = 1_300 - 13 + 1 - bonus
+		}
+		w.paidOut(fmt.Sprint("late ", late), 50_007, paid)
+		if got := w.registry.said[all[0].addr]["gathered"] > 0; got != (late == 0) {
+			t.Errorf("late %d: gathered %v", late, got)
+		}
+		w.books(id)
+	}
+}

@@ -233,7 +233,7 @@ func (c *call) keep(v *view, n uint8, r *chain.Reveal, result *chain.RunnerResul
 	s := v.seats[n]
 	s.Reveal = &jobs.Reveal{
 		At: c.Height, Tx: c.ID, Result: keccak.Sum256(r.Result), Outcome: result.Outcome, Usage: jobs.UsageOf(result.Usage),
-		Gathered: r.Runner != c.By && v.aggregator >= 0 && v.seats[v.aggregator].Runner == c.By,
+		Gathered: r.Runner != c.By && c.gathers(v),
 	}
 	if s.Commitment == nil {
 		s.Millis = c.Millis
@@ -246,6 +246,13 @@ func (c *call) keep(v *view, n uint8, r *chain.Reveal, result *chain.RunnerResul
 	}
 	b := Book{Jobs: c.book, Runners: c.registry}
 	return b.leave(v.id, s)
+}
+
+// gathers reports whether the sender is the aggregator in the time in which it alone shows
+// results: what it has of others by then, they have given it. Behind that they show their own,
+// which it could copy on their way into a block (CIP-2 §8; ADR 221).
+func (c *call) gathers(v *view) bool {
+	return v.aggregator >= 0 && v.seats[v.aggregator].Runner == c.By && c.Height <= v.job.GatherUntil
 }
 
 // check reads a result and holds it to the job: attempt, usage within the bounds, the
