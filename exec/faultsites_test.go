@@ -191,7 +191,7 @@ var faultSites = []struct{ reason, sites string }{
 			exec/market/runners: AddressAt ErrRecord, silence ErrRecord*2, set ErrRecord, entries ErrRecord, forgetFrom ErrRecord, WeighedAt ErrRecord
 			exec/market/runners: seated ErrRecord, Unseated ErrRecord, Release ErrRecord
 			exec/market/jobs: Candidates ErrRecord, snapshotOf ErrRecord, job ErrRecord, asked ErrRecord, await ErrRecord, drop ErrRecord
-			exec/market/results: body ErrRecord, modelOf ErrRecord, papers ErrRecord, seat ErrRecord, show ErrRecord, settle ErrRecord
+			exec/market/results: body ErrRecord, papers ErrRecord*2, seat ErrRecord, show ErrRecord, settle ErrRecord
 			exec/market/jobs: at ErrRecord, SubmittedWithin ErrRecord, Due ErrRecord, happen ErrRecord, longestWaiting ErrRecord, takeDue ErrRecord
 			exec/rent: pending ErrRecord
 			exec/staking: ReadConviction ErrNoConviction

@@ -244,7 +244,7 @@ func (x *Seat) readFrom(r *cbor.Reader) error {
 }
 
 func (x *Job) appendTo(dst []byte) []byte {
-	dst = cbor.AppendArray(dst, 29)
+	dst = cbor.AppendArray(dst, 30)
 	dst = cbor.AppendBytes(dst, x.Submitter[:])
 	dst = cbor.AppendUint(dst, uint64(x.SubmittedAt))
 	dst = cbor.AppendUint(dst, uint64(x.Kind))
@@ -274,11 +274,12 @@ func (x *Job) appendTo(dst []byte) []byte {
 	dst = cbor.AppendBytes(dst, x.LateKey[:])
 	dst = cbor.AppendUint(dst, uint64(x.SubmittedMillis))
 	dst = cbor.AppendUint(dst, uint64(x.DueAt))
+	dst = cbor.AppendBytes(dst, x.Model[:])
 	return dst
 }
 
 func (x *Job) readFrom(r *cbor.Reader) error {
-	if err := r.ArrayOf(29); err != nil {
+	if err := r.ArrayOf(30); err != nil {
 		return &chain.FieldError{Object: "Job", Err: err}
 	}
 	if err := r.BytesInto(x.Submitter[:]); err != nil {
@@ -411,6 +412,9 @@ func (x *Job) readFrom(r *cbor.Reader) error {
 		return &chain.FieldError{Object: "Job", Field: "due_at", Err: err}
 	} else {
 		x.DueAt = chain.Height(v)
+	}
+	if err := r.BytesInto(x.Model[:]); err != nil {
+		return &chain.FieldError{Object: "Job", Field: "model", Err: err}
 	}
 	return nil
 }

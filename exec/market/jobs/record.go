@@ -78,6 +78,7 @@ type Job struct {
 	LateKey          chain.Hash   // what a result behind the verdict must match (package judge)
 	SubmittedMillis  uint64       // timestamp of the block at SubmittedAt
 	DueAt            chain.Height // the height of the job's row under due/; 0: it has none
+	Model            chain.Hash   // that the job names and its results are of, once they agree; zero: none
 }
 
 // Rates are what a runner charged when it was assigned, in wei for each unit (resolution
@@ -152,7 +153,7 @@ type Reveal struct {
 }
 
 // Encode returns the row.
-func (j *Job) Encode() []byte { return j.appendTo(make([]byte, 0, 368)) }
+func (j *Job) Encode() []byte { return j.appendTo(make([]byte, 0, 400)) }
 
 // Encode returns the row.
 func (s *Seat) Encode() []byte { return s.appendTo(make([]byte, 0, 272)) }

@@ -76,7 +76,7 @@ func (b *Book) open(id chain.Hash) (*docket, error) {
 	return d, err
 }
 
-// body reads the result that a seat has shown.
+// body reads the result that a seat has shown, in steps.
 func (b *Book) body(d *docket, n int) (*chain.RunnerResult, error) {
 	row, err := b.Jobs.State.Storage(chain.AddrJobDispatcher, jobs.BodyKey(d.id, d.job.Attempt, uint8(n)))
 	if err != nil {
@@ -85,6 +85,7 @@ func (b *Book) body(d *docket, n int) (*chain.RunnerResult, error) {
 	if row == nil {
 		return nil, ErrRecord
 	}
+	d.steps += readSteps(len(row))
 	return chain.DecodeRunnerResult(row)
 }
 

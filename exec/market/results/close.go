@@ -34,6 +34,9 @@ func (b *Book) closeWith(d *docket, c *judge.Question, v *judge.Decision) error 
 		if err := b.readCanonical(d, c, v); err != nil {
 			return err
 		}
+		if llm, ok := c.Spec.JobType.(*chain.LLMJob); ok {
+			d.job.Model = llm.ModelID
+		}
 		d.job.CanonicalSeat, d.job.DataHash, d.job.LateKey = v.Canonical, keccak.Sum256(v.Data), v.Key
 	}
 	if err := b.gradeAll(d, c, v); err != nil {

@@ -119,7 +119,7 @@ func (b *Book) silenceLate(d *docket) error {
 // Failed tells who asked that a job has ended without a result: its attempts are used up,
 // or too few can do it. The error is a fault.
 func (b *Book) Failed(id chain.Hash, j *jobs.Job) error {
-	spec, terms, err := b.papers(id)
+	spec, terms, _, err := b.papers(id)
 	if err != nil {
 		return err
 	}

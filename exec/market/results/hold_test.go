@@ -78,7 +78,7 @@ func TestDeclaredStepsHoldNobody(t *testing.T) {
 // as half a block's steps and the rest of the last one are, and those that take few wait for
 // none of them, nor for each other's more than the other half.
 func TestHeavyJobsLeaveHalf(t *testing.T) {
-	const block, heavySteps, lightSteps = 64_000, 3 * (64 + 5_000), 64 + 512 + 2
+	const block, text = 96_000, "0123456789abcdef"
 	w := newWorld(t)
 	w.height, w.params.Job.JudgeStepsPerBlock = 3, block
 	heavy, showHeavy := w.crowd(t, 0, 10, strings.Repeat("x", 5_000), func(_ *chain.JobSpec, terms *chain.JobTerms) {
@@ -86,7 +86,7 @@ func TestHeavyJobsLeaveHalf(t *testing.T) {
 	})
 	var light []chain.Hash
 	var all []*runner
-	for n := range 80 {
+	for n := range 160 {
 		id, r := w.solo(t, 40+n, func(spec *chain.JobSpec, terms *chain.JobTerms) {
 			spec.Verification.Mode, terms.ResultSchema.DataFormat = chain.VerifyEconomicBond, chain.FormatBytes
 			terms.ObjectiveChecks = []chain.ObjectiveCheck{&chain.EntropyObjective{}}
@@ -96,14 +96,21 @@ func TestHeavyJobsLeaveHalf(t *testing.T) {
 	w.block(func() {
 		showHeavy()
 		for n, r := range all {
-			w.must(w.reveal(light[n], r, resultOf(0, "0123456789abcdef")))
+			w.must(w.reveal(light[n], r, resultOf(0, text)))
 		}
 	})
-	// Three heavy jobs take half of a block and more; light ones take the other half, but for
-	// the last one, for which there must be the 1,000 steps that it declares.
-	perBlock := 1 + (block/2-1_000)/lightSteps
+	// Four heavy jobs take half of a block and more. Light ones take the other half, but for the
+	// last one, for which there must be all that it may take: the 1,000 steps that it declares,
+	// and the longest result.
+	heavySteps := w.readSteps(heavy[0]) + 3*(64+5_000+bodySteps(resultOf(0, strings.Repeat("x", 5_000))))
+	if 3*heavySteps >= block/2 || 4*heavySteps < block/2 {
+		t.Errorf("a heavy job takes %d", heavySteps)
+	}
+	lightSteps := w.readSteps(light[0]) + 64 + 512 + 2 + bodySteps(resultOf(0, text))
+	most := w.readSteps(light[0]) + 1_000 + chain.MaxResultBytes/results.ReadBytes + 1
+	perBlock := 1 + (block/2-most)/lightSteps
 	for n, block := range w.verdicts(append(heavy, light...)) {
-		want := n / 3
+		want := n / 4
 		if n >= len(heavy) {
 			want = (n - len(heavy)) / perBlock
 		}
@@ -111,10 +118,20 @@ func TestHeavyJobsLeaveHalf(t *testing.T) {
 			t.Errorf("job %d has its verdict in block %d, want %d", n, block, want)
 		}
 	}
-	if used := 3 * heavySteps; used < block/2 || used-heavySteps >= block/2 {
-		t.Errorf("three heavy jobs take %d", used)
-	}
 }
+
+// readSteps is what it takes to read what a job asks for.
+func (w *world) readSteps(id chain.Hash) int {
+	w.Helper()
+	spec, err := w.o.Storage(chain.AddrJobDispatcher, jobs.SpecKey(id))
+	w.must(err)
+	terms, err := w.o.Storage(chain.AddrJobDispatcher, jobs.TermsKey(id))
+	w.must(err)
+	return (len(spec)+len(terms))/results.ReadBytes + 1
+}
+
+// bodySteps is what it takes to read a result.
+func bodySteps(result []byte) int { return len(result)/results.ReadBytes + 1 }
 
 // TestAMajorityIsReadOnce: a result that agrees with no other yet is not read again with each
 // one that comes: what it took is there for the job behind it.
@@ -148,8 +165,8 @@ func TestAMajorityIsReadOnce(t *testing.T) {
 			w.must(w.commit(id, r, of[n]))
 		}
 	})
-	w.until(w.job(id).GatherUntil) // everybody shows its own
-	w.params.Job.JudgeStepsPerBlock = 2 * (64 + bytes + 1)
+	w.until(w.job(id).GatherUntil)                           // everybody shows its own
+	w.params.Job.JudgeStepsPerBlock = 2 * (64 + bytes + 600) // for one text and more, not for two
 	for n, r := range all {
 		other, single := w.solo(t, 20+n, func(_ *chain.JobSpec, terms *chain.JobTerms) { terms.JudgeSteps = 10_000 })
 		w.block(func() {
@@ -188,7 +205,7 @@ func TestAMajorityIsReadOnce(t *testing.T) {
 func TestWithoutRoomNothingIsJudged(t *testing.T) {
 	const bytes = 5_000
 	w := newWorld(t)
-	w.height, w.params.Job.JudgeStepsPerBlock = 3, 2*(64+bytes+1)
+	w.height, w.params.Job.JudgeStepsPerBlock = 3, 2*(64+bytes+1) // for one text
 	var ids []chain.Hash
 	var all []*runner
 	for n := range 4 {

@@ -1,6 +1,8 @@
 package results
 
 import (
+	"fmt"
+
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/exec/market/jobs"
 	"github.com/cowboy-foundation/cowboy/exec/market/judge"
@@ -103,10 +105,12 @@ func settlesEarly(m chain.VerificationMode) bool {
 // has no room to judge that, it returns the queue in which the job waits.
 func (b *Book) question(d *docket, q *quota, final bool, of func(*jobs.Seat) bool) (c *judge.Question, waits queue, err error) {
 	c = &judge.Question{SubmittedMillis: d.job.SubmittedMillis, Final: final}
-	if c.Spec, c.Terms, err = b.papers(d.id); err != nil {
+	var bytes int
+	if c.Spec, c.Terms, bytes, err = b.papers(d.id); err != nil {
 		return nil, none, err
 	}
-	most := judge.StepsBound(c.Spec, c.Terms) + jobs.AnswerSteps(c.Spec, c.Terms)
+	d.steps += readSteps(bytes)
+	most := d.steps + judge.StepsBound(c.Spec, c.Terms) + jobs.AnswerSteps(c.Spec, c.Terms) + uint64(d.job.Runners)*readSteps(chain.MaxResultBytes)
 	inquiry := inquiryInto(d, c)
 	if d.queue = q.queueOf(most); inquiry != nil && final && d.came(chain.OutcomeOK) >= int(d.job.Threshold) {
 		d.queue = asking
@@ -188,17 +192,29 @@ func (b *Book) output(d *docket, n int) (judge.Output, error) {
 	return o, err
 }
 
-// papers reads what a job asks for.
-func (b *Book) papers(id chain.Hash) (*chain.JobSpec, *chain.JobTerms, error) {
-	spec, err := jobs.ReadSpec(b.Jobs.State, id)
+// ReadBytes is how many bytes of a job or of a result are read from the state by a step.
+const ReadBytes = 32
+
+// readSteps is what it takes to read a row of so many bytes.
+func readSteps(bytes int) uint64 { return uint64(bytes)/ReadBytes + 1 }
+
+// papers reads what a job asks for, and says how many bytes that is.
+func (b *Book) papers(id chain.Hash) (spec *chain.JobSpec, terms *chain.JobTerms, bytes int, err error) {
+	asked, err := b.Jobs.State.Storage(chain.AddrJobDispatcher, jobs.SpecKey(id))
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, 0, err
 	}
-	terms, err := jobs.ReadTerms(b.Jobs.State, id)
-	if err == nil && (spec == nil || terms == nil) {
-		err = ErrRecord
+	agreed, err := b.Jobs.State.Storage(chain.AddrJobDispatcher, jobs.TermsKey(id))
+	if err != nil {
+		return nil, nil, 0, err
 	}
-	return spec, terms, err
+	if spec, err = chain.DecodeJobSpec(asked); err != nil {
+		return nil, nil, 0, fmt.Errorf("%w: %w", ErrRecord, err)
+	}
+	if terms, err = chain.DecodeJobTerms(agreed); err != nil {
+		return nil, nil, 0, fmt.Errorf("%w: %w", ErrRecord, err)
+	}
+	return spec, terms, len(asked) + len(agreed), nil
 }
 
 // judgeLate says of results that came behind the outcome whether they agree with it

@@ -128,7 +128,7 @@ const textSteps = 64 + 1
 // TestJudgingIsBounded: what a block has no steps for waits in order, and comes to the same.
 func TestJudgingIsBounded(t *testing.T) {
 	w := newWorld(t)
-	w.height, w.params.Job.JudgeStepsPerBlock = 3, 2*(textSteps+1) // the second begins with what the first has left of a half
+	w.height = 3
 	var ids []chain.Hash
 	var all []*runner
 	for n := range 7 {
@@ -138,6 +138,8 @@ func TestJudgingIsBounded(t *testing.T) {
 		ids, all = append(ids, chain.Hash{byte(n + 1)}), append(all, r)
 		w.assign(ids[n], spec, terms, w.seatsOf(r))
 	}
+	// The second begins with what the first has left of a half.
+	w.params.Job.JudgeStepsPerBlock = uint64(2 * (w.readSteps(ids[0]) + bodySteps(resultOf(0, "42")) + textSteps + 1))
 	w.block(func() {
 		for n, r := range all {
 			w.must(w.reveal(ids[n], r, resultOf(0, "42")))
@@ -385,4 +387,39 @@ func TestCopiesEarnNothing(t *testing.T) {
 		}
 		w.books(id)
 	}
+}
+
+// TestSettlementReadsNoPapers: what a job asks for is read at its verdict, in steps, and not
+// again when the escrow is divided, though prices are counted by its model.
+func TestSettlementReadsNoPapers(t *testing.T) {
+	w, id, r := newWorld(t), chain.Hash{1}, newRunner(t, 0)
+	w.height = 3
+	w.stakes(r, 1_000_000)
+	spec, terms := asks(1, 1, 10_000, 0)
+	model := chain.Hash{7}
+	spec.JobType = &chain.LLMJob{ModelID: model, Prompt: strings.Repeat("p", 100<<10)}
+	spec.Bounds.MaxInputTokens, spec.Bounds.MaxOutputTokens = 10, 10
+	seats := w.seatsOf(r)
+	seats[0].Rates.OutputToken = 9
+	w.assign(id, spec, terms, seats)
+	read := w.readSteps(id) // more than the job pays for to be judged
+	w.params.Job.JudgeStepsPerBlock = uint64(2 * read)
+	other, single := w.solo(t, 4, func(*chain.JobSpec, *chain.JobTerms) {})
+	w.block(func() {
+		w.must(w.reveal(id, r, resultOf(0, "42", func(r *chain.RunnerResult) { r.Usage.OutputTokens = 3 })))
+		w.must(w.reveal(other, single, resultOf(0, "42")))
+	})
+	if w.job(id).Outcome != jobs.OK || w.job(other).Outcome == jobs.OK || w.job(id).Model != model {
+		t.Errorf("%+v\nbefore %+v", w.job(id), w.job(other))
+	}
+	w.o.SetStorage(chain.AddrJobDispatcher, jobs.SpecKey(id), nil)
+	w.o.SetStorage(chain.AddrJobDispatcher, jobs.TermsKey(id), nil)
+	w.until(60)
+	if w.job(id).Phase != jobs.Ended || w.job(other).Outcome != jobs.OK {
+		t.Errorf("%+v\n%+v", w.job(id), w.job(other))
+	}
+	if p, err := jobs.ReadPrices(w.o, chain.JobLLM, model); err != nil || p.Count != 1 {
+		t.Errorf("prices %+v, %v", p, err)
+	}
+	w.books(id, other)
 }

@@ -113,10 +113,6 @@ func (b *Book) payOut(d *docket, p *Payout, places []int) error {
 	if err := b.Purse.Debit(chain.AddrJobDispatcher, d.job.Held); err != nil {
 		return err
 	}
-	model, err := b.modelOf(d)
-	if err != nil {
-		return err
-	}
 	gatherer := d.gatherer()
 	// Bounded: by the seats of a job.
 	for i, n := range places {
@@ -130,7 +126,7 @@ func (b *Book) payOut(d *docket, p *Payout, places []int) error {
 		if err := b.Runners.Succeeded(s.Runner, n == gatherer); err != nil {
 			return err
 		}
-		if err := b.countPrice(d, model, min(s.Cost, selection.Share(d.job.MaxPrice, uint64(d.job.Runners)))); err != nil {
+		if err := b.countPrice(d, min(s.Cost, selection.Share(d.job.MaxPrice, uint64(d.job.Runners)))); err != nil {
 			return err
 		}
 	}

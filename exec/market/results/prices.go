@@ -10,30 +10,15 @@ import (
 // pricesMost is how many payments a [jobs.Prices] counts before it is halved.
 const pricesMost = 65_536
 
-// modelOf is the model that a job asks for, zero where it asks for none.
-func (b *Book) modelOf(d *docket) (model chain.Hash, err error) {
-	spec, err := jobs.ReadSpec(b.Jobs.State, d.id)
-	if err != nil {
-		return model, err
-	}
-	if spec == nil {
-		return model, ErrRecord
-	}
-	if llm, ok := spec.JobType.(*chain.LLMJob); ok {
-		model = llm.ModelID
-	}
-	return model, nil
-}
-
 // countPrice adds what a runner was paid to the statistics of its kind and model, from
 // which a challenge tells an overcharge (resolution 12.50).
-func (b *Book) countPrice(d *docket, model chain.Hash, paid chain.Wei) error {
-	p, err := jobs.ReadPrices(b.Jobs.State, d.job.Kind, model)
+func (b *Book) countPrice(d *docket, paid chain.Wei) error {
+	p, err := jobs.ReadPrices(b.Jobs.State, d.job.Kind, d.job.Model)
 	if err != nil {
 		return err
 	}
 	addPrice(&p, uint64(paid))
-	b.Jobs.PutPrices(d.job.Kind, model, &p)
+	b.Jobs.PutPrices(d.job.Kind, d.job.Model, &p)
 	return nil
 }
 

@@ -24,7 +24,7 @@ var tables = [...]string{light: jobs.TableReady, heavy: jobs.TableHeavy, asking:
 
 // LightPart is the part of job.judge_steps_per_block that a job may take at most to wait
 // among the light ones: it has paid for no more.
-const LightPart = 32
+const LightPart = 16
 
 // quota is what judging may still take in a block. Half of the steps are for the heavy jobs and
 // for those that ask an actor, the other half and what these leave are for the light ones.
@@ -34,7 +34,8 @@ const LightPart = 32
 // less than half a block, and the last one of them. A light job begins if there is room for
 // all that it may take, so that these take no more than their half and what the heavy ones
 // have left of theirs. Together a block takes less than job.judge_steps_per_block and the
-// steps of one job, which are within what its submitter has paid for.
+// steps of one job: those that its submitter has paid for, and those to read it. Of the jobs
+// that a block looks at, too, half are left for the light ones.
 //
 // What asks an actor needs room for that in the block besides, and is not read before there
 // is. It has a queue of its own, or a block full of transactions would keep the heavy ones
@@ -161,7 +162,7 @@ func (b *Book) judgeWaiting(in queue, q *quota) error {
 			if !ok {
 				return ErrRecord
 			}
-			if since >= b.Jobs.Height || q.full() {
+			if since >= b.Jobs.Height || q.full() || in != light && q.jobs <= params.JudgedJobsMax/2 {
 				return nil // it began to wait just now, or has to
 			}
 			span.From = rows[i].Key.Next()

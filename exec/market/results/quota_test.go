@@ -6,6 +6,7 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 	"github.com/cowboy-foundation/cowboy/exec/market/jobs"
 	"github.com/cowboy-foundation/cowboy/exec/market/judge"
 	"github.com/cowboy-foundation/cowboy/exec/market/results"
@@ -81,7 +82,7 @@ func TestLargeCasesStopNobody(t *testing.T) {
 // TestQueuesOfOtherBlocks: jobs that wait as heavy ones are light once a block has more steps,
 // and are judged in their order, each once.
 func TestQueuesOfOtherBlocks(t *testing.T) {
-	const count, lightSteps = 120, 64 + 512 + 2
+	const count, block, text = 220, 96_000, "0123456789abcdef"
 	w := newWorld(t)
 	w.height, w.params.Job.JudgeStepsPerBlock = 3, 1
 	var ids []chain.Hash
@@ -95,11 +96,15 @@ func TestQueuesOfOtherBlocks(t *testing.T) {
 	}
 	w.block(func() {
 		for n, r := range all {
-			w.must(w.reveal(ids[n], r, resultOf(0, "0123456789abcdef")))
+			w.must(w.reveal(ids[n], r, resultOf(0, text)))
 		}
 	})
-	w.params.Job.JudgeStepsPerBlock = 32_000
-	const perBlock = 1 + (32_000-1_000)/lightSteps
+	w.params.Job.JudgeStepsPerBlock = block
+	most := w.readSteps(ids[0]) + 1_000 + chain.MaxResultBytes/results.ReadBytes + 1
+	perBlock := 1 + (block-most)/(w.readSteps(ids[0])+64+512+2+bodySteps(resultOf(0, text)))
+	if most > block/results.LightPart || perBlock >= count {
+		t.Errorf("a job may take %d, and %d are judged in a block", most, perBlock)
+	}
 	for want := 1; want < count+perBlock; want += perBlock {
 		for n, id := range ids {
 			if got := w.job(id).Outcome == jobs.OK; got != (n < want) {
@@ -144,5 +149,29 @@ func TestAJobIsJudgedOnceInABlock(t *testing.T) {
 	w.block(func() { w.jobs().Touch(id) })
 	if asked != 5 || w.job(id).Outcome != jobs.OK {
 		t.Errorf("asked %d times: %+v", asked, w.job(id))
+	}
+}
+
+// TestLooksAreShared: a block looks at so many jobs, and half of these looks are left for the
+// light ones, however many others wait and are done with at a look.
+func TestLooksAreShared(t *testing.T) {
+	w := newWorld(t)
+	w.height = 9
+	const waiting = params.JudgedJobsMax
+	tables := []string{jobs.TableAsking, jobs.TableHeavy, jobs.TableReady}
+	for k, table := range tables {
+		for n := range waiting {
+			w.o.SetStorage(chain.AddrJobDispatcher, jobs.AtKey(table, 1, chain.Hash{byte(n >> 8), byte(n), byte(k)}), []byte{})
+		}
+	}
+	w.end()
+	left := map[string]int{}
+	for _, table := range tables {
+		rows, err := w.o.Scan(chain.AddrJobDispatcher, state.Span{Prefix: jobs.TablePrefix(table), Entries: 2 * waiting, Bytes: 1 << 20})
+		w.must(err)
+		left[table] = len(rows)
+	}
+	if left[jobs.TableHeavy] != waiting/2 || left[jobs.TableAsking] != waiting || left[jobs.TableReady] != waiting/2 {
+		t.Errorf("left %v", left)
 	}
 }
