@@ -27,14 +27,17 @@ func (b *block) verifier(registry *runners.Book) *results.Book {
 	}
 }
 
-// verifierLimit is what a verifier may use, and how much of its cycles are for its handler.
+// verifierLimit is what a verifier may use, and how much of its cycles are for its handler: no
+// more than a submission can have paid for each attempt. Whose code has grown since then runs
+// out of cycles, and does not wait for room that no block has.
 func (b *block) verifierLimit(q *results.Inquiry) (limit chain.Usage, own chain.Cycles, err error) {
 	_, load, err := b.actors.FirstUse(b.state, q.By, q.Actor)
 	if err != nil {
 		return limit, 0, &Fault{"read the record of a verifier", err}
 	}
-	own = min(q.Cycles, b.in.Params.Actor.BlockCyclesBurst)
-	limit = chain.Usage{Cycles: own + min(load, b.in.Params.MaxTxCycles-min(own, b.in.Params.MaxTxCycles)), Cells: b.in.Params.Actor.MessageReserveCells}
+	paid := b.in.Params.MaxTxCycles / chain.Cycles(b.in.Params.Job.MaxRetries)
+	own = min(q.Cycles, b.in.Params.Actor.BlockCyclesBurst, paid)
+	limit = chain.Usage{Cycles: own + min(load, paid-own), Cells: b.in.Params.Actor.MessageReserveCells}
 	return limit, own, nil
 }
 

@@ -234,6 +234,31 @@ func TestAnActorVerifies(t *testing.T) {
 	}
 }
 
+// TestVerifiersTakeWhatCanBePaid: a verifier that asks for more than a submission can have paid
+// for each attempt gets that much, and the result stands.
+func TestVerifiersTakeWhatCanBePaid(t *testing.T) {
+	key, runner := keyed(t, 9)
+	c := marketChain(t, rich(alice), rich(bob), rich(runner))
+	c.engine = testEngine(t)
+	actor, _ := c.deploy(alice, answeredSource, manifestOf(kv))
+	c.runnerDoes(runner, 30*chain.WeiPerCBY, plainRegistration(20*chain.WeiPerCBY))
+	c.g.Params.Job.MaxRetries = 16
+	id, paid := chain.Hash{1}, c.g.Params.MaxTxCycles/16
+	c.placed(id, actor, func(spec *chain.JobSpec, terms *chain.JobTerms) {
+		spec.Verification.Mode, terms.VerifierCycles = chain.VerifyEconomicBond, 2_000_000
+		spec.Verification.Checks = []chain.VerifierCheck{&chain.CustomCheck{Actor: actor.String(), Method: "burn"}}
+	})
+	c.block()
+	c.block()
+	r := c.block(c.reveals(key, runner, id, "42"))
+	if len(r.Receipts) < 2 || r.Receipts[1].Code == chain.CodeOK || r.Receipts[1].CyclesUsed > paid || r.Receipts[1].CyclesUsed < paid/2 {
+		t.Fatalf("at most %d are paid: %+v", paid, r.Receipts)
+	}
+	if j := c.job(id); j.Outcome != dispatcher.OK {
+		t.Errorf("%+v", j)
+	}
+}
+
 // commits is a transaction that binds a runner to the result that it will show.
 func (c *testChain) commits(key *secp256k1.PrivateKey, from chain.Address, id chain.Hash, data string) *chain.VerifiedTx {
 	shown := new(chain.ResultReveal)

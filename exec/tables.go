@@ -116,6 +116,7 @@ func limits() []limit {
 		{"jobs.prune_rows", jobs.PruneRows},
 		{"results.judged", params.JudgedJobsMax},
 		{"results.light_part", results.LightPart},
+		{"results.asking_tries", results.AskingTries},
 		{"results.read_bytes", results.ReadBytes},
 		{"results.answer_bytes", results.AnswerBytes},
 		{"results.post_heights", postHeights},

@@ -201,7 +201,7 @@ func TestAMajorityIsReadOnce(t *testing.T) {
 }
 
 // TestWithoutRoomNothingIsJudged: a job whose verifier finds no room is not read before it
-// does, waits apart from the others, and holds only those behind it that have verifiers too.
+// does, waits apart from the others, and holds nobody, nor those that need less room.
 func TestWithoutRoomNothingIsJudged(t *testing.T) {
 	const bytes = 5_000
 	w := newWorld(t)
@@ -215,7 +215,7 @@ func TestWithoutRoomNothingIsJudged(t *testing.T) {
 			terms.ObjectiveChecks = []chain.ObjectiveCheck{&chain.EntropyObjective{}}
 			if n != 2 {
 				spec.Verification.Checks = []chain.VerifierCheck{&chain.CustomCheck{Actor: fmt.Sprintf("%040x", 0xf0+n), Method: "check"}}
-				terms.VerifierCycles = chain.Cycles(1_000 * (n + 1))
+				terms.VerifierCycles = chain.Cycles(1_000 * (4 - n))
 			}
 		})
 		ids, all = append(ids, id), append(all, r)
@@ -246,9 +246,9 @@ func TestWithoutRoomNothingIsJudged(t *testing.T) {
 		}
 	}
 	has(false, false, true, false)
-	room = 1_000
+	room = 1_000 // for the last one, which those before it do not keep from it
 	w.block(func() {})
-	has(true, false, true, false)
+	has(false, false, true, true)
 	room = 4_000
 	w.block(func() {})
 	w.block(func() {})
@@ -257,4 +257,39 @@ func TestWithoutRoomNothingIsJudged(t *testing.T) {
 	}
 	w.until(90)
 	w.books(ids...)
+}
+
+// TestTriesAreBounded: of the jobs whose actors find no room a block looks at a few.
+func TestTriesAreBounded(t *testing.T) {
+	w := newWorld(t)
+	w.height = 3
+	var ids []chain.Hash
+	var all []*runner
+	for n := range results.AskingTries + 4 {
+		id, r := w.solo(t, n, func(spec *chain.JobSpec, terms *chain.JobTerms) {
+			spec.Verification.Mode = chain.VerifyEconomicBond
+			spec.Verification.Checks = []chain.VerifierCheck{&chain.CustomCheck{Actor: fmt.Sprintf("%040x", 0xf0), Method: "check"}}
+		})
+		ids, all = append(ids, id), append(all, r)
+	}
+	looked := 0
+	w.room = func(*results.Inquiry) (bool, error) { looked++; return false, nil }
+	w.block(func() {
+		for n, r := range all {
+			w.must(w.reveal(ids[n], r, resultOf(0, "42")))
+		}
+	})
+	looked = 0
+	w.block(func() {})
+	if looked != results.AskingTries+1 {
+		t.Errorf("%d looks in vain", looked)
+	}
+	w.room, looked = func(*results.Inquiry) (bool, error) { return true, nil }, 0
+	w.ask = func(*results.Inquiry) ([]byte, error) { looked++; return says(true), nil }
+	w.block(func() {})
+	for n, id := range ids {
+		if w.job(id).Outcome != jobs.OK || looked != len(ids) {
+			t.Errorf("job %d of %d that were asked: %+v", n, looked, w.job(id))
+		}
+	}
 }

@@ -120,6 +120,8 @@ func (b *Book) question(d *docket, q *quota, final bool, of func(*jobs.Seat) boo
 		room, err = b.Room(inquiry)
 	}
 	if err != nil || !room {
+		q.use(light, d.steps) // of who has had room, that is; the heavy ones may have used all of theirs
+		d.steps = 0
 		return nil, d.queue, err
 	}
 	// Bounded: by the seats of a job.

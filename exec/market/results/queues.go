@@ -26,6 +26,10 @@ var tables = [...]string{light: jobs.TableReady, heavy: jobs.TableHeavy, asking:
 // among the light ones: it has paid for no more.
 const LightPart = 16
 
+// AskingTries is how many jobs of a block may find no room for the actor that they ask before
+// no more is tried.
+const AskingTries = 16
+
 // quota is what judging may still take in a block. Half of the steps are for the heavy jobs and
 // for those that ask an actor, the other half and what these leave are for the light ones.
 //
@@ -39,7 +43,8 @@ const LightPart = 16
 //
 // What asks an actor needs room for that in the block besides, and is not read before there
 // is. It has a queue of its own, or a block full of transactions would keep the heavy ones
-// waiting behind it; the two queues begin by turns.
+// waiting behind it; the two queues begin by turns. Of those that ask the next ones may use
+// room that is too small for the first.
 //
 // So the oldest light job is judged in each block, no light one taking more than their half;
 // the oldest heavy job and the oldest of those that ask, if there is room for its actor, in
@@ -50,12 +55,13 @@ type quota struct {
 	light uint64               // steps that are left of the half of the light ones
 	heavy uint64               // of the other half
 	stops [queues]bool         // those whose next job has found no room
+	tries int                  // of jobs whose actors find no room
 	seen  map[chain.Hash]queue // where each waits that was looked at
 }
 
 func newQuota(steps uint64) *quota {
 	return &quota{
-		jobs: params.JudgedJobsMax, most: steps / LightPart, light: steps / 2, heavy: steps - steps/2, seen: map[chain.Hash]queue{},
+		jobs: params.JudgedJobsMax, tries: AskingTries, most: steps / LightPart, light: steps / 2, heavy: steps - steps/2, seen: map[chain.Hash]queue{},
 	}
 }
 
@@ -76,6 +82,14 @@ func (q *quota) lets(of queue, most uint64) bool {
 		return most <= q.light+q.heavy && !q.stops[of]
 	}
 	return q.heavy > 0 && !q.stops[of]
+}
+
+// triesNext reports whether the next job of a queue is looked at behind one that has found no
+// room; if not, nobody of that queue is judged any more in this block.
+func (q *quota) triesNext(in queue) bool {
+	q.stops[in] = in != asking || q.heavy == 0 || q.tries == 0
+	q.tries--
+	return !q.stops[in]
 }
 
 // use takes what a job of a queue has used.
@@ -170,9 +184,14 @@ func (b *Book) judgeWaiting(in queue, q *quota) error {
 				continue // it came here from another queue just now
 			}
 			waits, err := b.judge(id, q)
-			if err != nil || waits == in {
-				q.stops[in] = true
+			if err != nil {
 				return err
+			}
+			if waits == in && q.triesNext(in) {
+				continue
+			}
+			if waits == in {
+				return nil
 			}
 			b.Jobs.State.SetStorage(chain.AddrJobDispatcher, rows[i].Key, nil)
 			if waits != none {
