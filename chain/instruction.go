@@ -60,6 +60,18 @@ const (
 	CostInstruction // any other instruction: as much as a message
 )
 
+// Means are what a transaction needs of its sender to be valid, and what an instruction may
+// take from under the sender's next ones in the same block, which then are refused and pay
+// nothing (docs/adr/0211).
+type Means uint8
+
+const (
+	MeansFunds Means = 1 << iota // what it may take at most: value, and limits at the fee caps
+	MeansRole                    // that it is a registered runner
+
+	AllMeans = MeansFunds | MeansRole
+)
+
 // ArgType is the form of one argument in a payload.
 type ArgType uint8
 
@@ -105,8 +117,17 @@ type InstructionSpec struct {
 	Lane       LaneID
 	Sender     SenderRule
 	Cost       CostRule
-	Executable bool // false: this version's execution refuses it
+	Executable bool  // false: this version's execution refuses it
+	Drains     Means // what it may take from its sender besides its own most: money beyond value and limits, or the role
 	Note       string
+}
+
+// Needs returns what a transaction of the row cannot do without.
+func (s *InstructionSpec) Needs() Means {
+	if s.Sender == SenderRunner {
+		return MeansFunds | MeansRole
+	}
+	return MeansFunds
 }
 
 // Instruction is a transaction as the table sees it.

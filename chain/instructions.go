@@ -131,7 +131,7 @@ var systemInstructions = []InstructionSpec{
 	system(AddrRunnerRegistry, OpRunnerRegister, "runner_register").runs().args(Arg{"max_job_value", ArgUint, false}, Arg{"rate_card", ArgMap, false}, Arg{"capabilities", ArgMap, false}, Arg{"attestation", ArgMap, true}, Arg{"endpoint", ArgText, false}).note("the value is the stake"),
 	system(AddrRunnerRegistry, OpRunnerHeartbeat, "runner_heartbeat").runs().in(LaneRunner, SenderRunner).costs(CostHeartbeat),
 	system(AddrRunnerRegistry, OpRunnerUpdate, "runner_update").runs().in(LaneUser, SenderRunner).args(Arg{"max_job_value", ArgUint, true}, Arg{"rate_card", ArgMap, true}, Arg{"capabilities", ArgMap, true}, Arg{"attestation", ArgMap, true}, Arg{"endpoint", ArgText, true}).note("what is null stays; any value adds to the stake"),
-	system(AddrRunnerRegistry, OpRunnerDeregister, "runner_deregister").runs().in(LaneUser, SenderRunner).note("while no job is under way; all stake begins to unbond"),
+	system(AddrRunnerRegistry, OpRunnerDeregister, "runner_deregister").runs().drains(MeansRole).in(LaneUser, SenderRunner).note("while no job is under way; all stake begins to unbond"),
 	system(AddrRunnerRegistry, OpRunnerUnstake, "runner_unstake").runs().in(LaneUser, SenderRunner).args(Arg{"amount", ArgUint, false}).note("free after runner.unbonding_blocks"),
 	system(AddrRunnerRegistry, OpRunnerWithdraw, "runner_withdraw").runs().note("pays all that is free; also to who has deregistered"),
 	system(AddrRunnerRegistry, OpRunnerPause, "runner_pause").runs().in(LaneUser, SenderRunner).args(Arg{"paused", ArgBool, false}),
@@ -195,10 +195,10 @@ var systemInstructions = []InstructionSpec{
 	system(AddrStaking, OpEvidenceSubmit, "evidence_submit").runs().in(LaneSystem, SenderValidator).args(Arg{"first", ArgBytes, false}, Arg{"second", ArgBytes, false}).note("two conflicting votes of one validator in a view not above the block's, each peer key ‖ kind ‖ subject ‖ signature; in ascending order"),
 
 	// Rent (whitepaper, "State Rent Model"; resolution 3).
-	system(AddrRent, OpRentPrepay, "rent_prepay").runs().args(Arg{"actor", ArgAddress, false}, Arg{"epochs", ArgUint, false}).note("anybody's, out of the sender's balance; arrears first"),
-	system(AddrRent, OpRestoreBegin, "restore_begin").runs().args(Arg{"actor", ArgAddress, false}, Arg{"deadline", ArgUint, false}).note("takes a bond that only the commit returns; lapses after rent.restore_idle_blocks without a part of 16 KiB, or the last"),
+	system(AddrRent, OpRentPrepay, "rent_prepay").runs().drains(MeansFunds).args(Arg{"actor", ArgAddress, false}, Arg{"epochs", ArgUint, false}).note("anybody's, out of the sender's balance; arrears first"),
+	system(AddrRent, OpRestoreBegin, "restore_begin").runs().drains(MeansFunds).args(Arg{"actor", ArgAddress, false}, Arg{"deadline", ArgUint, false}).note("takes a bond that only the commit returns; lapses after rent.restore_idle_blocks without a part of 16 KiB, or the last"),
 	system(AddrRent, OpRestorePut, "restore_put").runs().args(Arg{"actor", ArgAddress, false}, Arg{"entries", ArgList, false}).note("[key, value] in ascending order of keccak256(key), charged as a write of their bytes and a hash of each key"),
-	system(AddrRent, OpRestoreCommit, "restore_commit").runs().args(Arg{"actor", ArgAddress, false}, Arg{"payer", ArgAddress, true}).note("in a block after the last entries; missed rent is paid by the sender, or by a payer that allowed it; the sender's bond comes back"),
+	system(AddrRent, OpRestoreCommit, "restore_commit").runs().drains(MeansFunds).args(Arg{"actor", ArgAddress, false}, Arg{"payer", ArgAddress, true}).note("in a block after the last entries; missed rent is paid by the sender, or by a payer that allowed it; the sender's bond comes back"),
 	system(AddrRent, OpRestoreAbort, "restore_abort").runs().args(Arg{"actor", ArgAddress, false}).note("by who began it, or anybody once it lapsed or proved to be wrong; burns the bond"),
 	system(AddrRent, OpRestoreAllow, "restore_allow").runs().args(Arg{"restorer", ArgAddress, false}, Arg{"actor", ArgAddress, false}, Arg{"max_amount", ArgUint, false}, Arg{"expiry", ArgUint, false}).note("the sender pays for the restoration, once and up to the height; 0 takes it back"),
 
@@ -206,9 +206,9 @@ var systemInstructions = []InstructionSpec{
 	system(AddrActors, OpActorFund, "actor_fund").runs().args(Arg{"actor", ArgAddress, false}).note("the value goes to the actor without a message"),
 	system(AddrActors, OpActorUpgrade, "actor_upgrade").runs().args(Arg{"actor", ArgAddress, false}, Arg{"source", ArgBytes, false}).note("by the system deployer that made it, of an actor with sys.upgrade (resolution 8.2); the manifest never changes"),
 	system(AddrActors, OpTimerCancel, "timer_cancel").runs().args(Arg{"actor", ArgAddress, false}, Arg{"timer_id", ArgHash, false}).note("by the actor's creator, of a timer that it or the actor has set; deposit and escrow go to who set it"),
-	system(AddrActors, OpTimerConfig, "timer_config").runs().args(Arg{"actor", ArgAddress, false}, Arg{"timer_id", ArgHash, false}, Arg{"config", ArgMap, false}).note("\"bidder\" (address or null), \"cells_limit\", \"cycles_limit\", each optional; not of a timer that is due. More escrow is the sender's; who bids says who set the timer"),
-	system(AddrActors, OpTimerExtend, "timer_extend").runs().args(Arg{"actor", ArgAddress, false}, Arg{"timer_id", ArgHash, false}, Arg{"until_height", ArgUint, false}).note("the sender pays"),
-	system(AddrActors, OpTimerSchedule, "timer_schedule").runs().costs(CostTimerSchedule).args(Arg{"actor", ArgAddress, false}, Arg{"height", ArgUint, false}, Arg{"interval", ArgUint, true}, Arg{"handler", ArgText, false}, Arg{"payload", ArgBytes, false}).note("by the actor's creator, which pays, also for the firings; to the actor it is a message of its creator"),
+	system(AddrActors, OpTimerConfig, "timer_config").runs().drains(MeansFunds).args(Arg{"actor", ArgAddress, false}, Arg{"timer_id", ArgHash, false}, Arg{"config", ArgMap, false}).note("\"bidder\" (address or null), \"cells_limit\", \"cycles_limit\", each optional; not of a timer that is due. More escrow is the sender's; who bids says who set the timer"),
+	system(AddrActors, OpTimerExtend, "timer_extend").runs().drains(MeansFunds).args(Arg{"actor", ArgAddress, false}, Arg{"timer_id", ArgHash, false}, Arg{"until_height", ArgUint, false}).note("the sender pays"),
+	system(AddrActors, OpTimerSchedule, "timer_schedule").runs().drains(MeansFunds).costs(CostTimerSchedule).args(Arg{"actor", ArgAddress, false}, Arg{"height", ArgUint, false}, Arg{"interval", ArgUint, true}, Arg{"handler", ArgText, false}, Arg{"payload", ArgBytes, false}).note("by the actor's creator, which pays, also for the firings; to the actor it is a message of its creator"),
 }
 
 // system starts a row: a user-lane instruction that anyone may send at the
@@ -218,6 +218,7 @@ func system(to Address, opcode uint64, name string) InstructionSpec {
 }
 
 func (s InstructionSpec) runs() InstructionSpec            { s.Executable = true; return s }
+func (s InstructionSpec) drains(m Means) InstructionSpec   { s.Drains = m; return s }
 func (s InstructionSpec) args(args ...Arg) InstructionSpec { s.Args = args; return s }
 func (s InstructionSpec) costs(c CostRule) InstructionSpec { s.Cost = c; return s }
 func (s InstructionSpec) note(text string) InstructionSpec { s.Note = text; return s }

@@ -64,14 +64,16 @@ func (w *witness) took() chain.Cycles {
 	return n
 }
 
-// apply is [exec.Apply], with every block held to its bills and its caps.
+// apply is [exec.Apply], with every block held to its bills, its caps and the table of
+// instructions.
 func apply(view state.View, in exec.Inputs, txs []*chain.VerifiedTx) (exec.Result, error) {
 	if in.Engine == nil {
 		r, err := exec.Apply(view, in, txs)
-		if err == nil {
-			err = errors.Join(withinCaps(in.Params, &r), billed(&in, txs, &r))
+		if err != nil {
+			return r, err
 		}
-		return r, err
+		left, err := meansOf(behind{view, r.Delta}, txs)
+		return r, errors.Join(err, withinCaps(in.Params, &r), billed(&in, txs, &r), drained(view, left, txs, &r))
 	}
 	w := &witness{}
 	in.Engine.Watch(w)
@@ -88,11 +90,15 @@ func apply(view state.View, in exec.Inputs, txs []*chain.VerifiedTx) (exec.Resul
 		}
 		each[i] = w.took()
 	}
+	left, err := meansOf(s.State(), txs) // before timers fire, whose next firings are their accounts' to pay
+	if err != nil {
+		return exec.Result{}, err
+	}
 	r, err := s.Finish()
 	if err != nil {
 		return r, err
 	}
-	return r, errors.Join(w.err, withinCaps(in.Params, &r), billed(&in, txs, &r), w.receipts(&in, txs, &r, agents, each))
+	return r, errors.Join(w.err, withinCaps(in.Params, &r), billed(&in, txs, &r), drained(view, left, txs, &r), w.receipts(&in, txs, &r, agents, each))
 }
 
 // receipts holds what ran to the receipts: each transaction to its own, beside what is

@@ -60,7 +60,7 @@ func (l *Lanes) offerUnder(tx *chain.VerifiedTx, params *params.Params) offer {
 		o.Err = err
 		return o
 	}
-	o.MayCall = target.MayGetIt
+	o.MayCall, o.Needs, o.Drains = target.MayGetIt, ins.Needs(), ins.Drains
 	if ins.Kind == chain.KindMessage {
 		o.Calls = call{Actor: tx.Tx.To, Most: tx.Tx.CyclesLimit - params.Intrinsic.Of(ins).Cycles}
 	}

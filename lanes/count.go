@@ -1,8 +1,6 @@
 package lanes
 
 import (
-	"math/bits"
-
 	"github.com/cowboy-foundation/cowboy/chain"
 )
 
@@ -11,11 +9,19 @@ type count struct {
 	uses   chain.Usage // what it takes of its lane
 	unused chain.Usage // the rest of its limits, for which room is promised
 	guess  bool        // nothing says what it uses, or whether it runs
+	risky  bool        // its sender may be left without what it needs; see risky
 }
 
-// countOf reckons with what the transaction is known to use: its own execution, then
-// what was learned of what it runs, unless that is in doubt, then its limits.
+// countOf is what the pick reckons e with, behind what it has taken of e's sender.
 func (k *picker) countOf(e *entry) count {
+	c := k.useOf(e)
+	c.risky = k.risky(e)
+	return c
+}
+
+// useOf reckons with what the transaction is known to use: its own execution, then
+// what was learned of what it runs, unless that is in doubt, then its limits.
+func (k *picker) useOf(e *entry) count {
 	if e.pays() {
 		return count{uses: e.uses, unused: e.unused}
 	}
@@ -135,6 +141,9 @@ func (k *picker) miss(e *entry, c *count) {
 // stand. A block that is packed anew has no such room: what ran before has no better right
 // to it than who pays more and found none because of that.
 func (k *picker) postpone(e *entry, c *count) bool {
+	if c.risky && k.postponeRisky(e, c) {
+		return true
+	}
 	if k.last {
 		return false
 	}
@@ -150,30 +159,6 @@ func (k *picker) postpone(e *entry, c *count) bool {
 	k.later.add(e, c, k.all.basis.prices[e.lane].cellWeight, k.loose(c))
 	k.cut = k.cut || full // else it is room of its actor that it wants
 	return true
-}
-
-// postponed are transactions that wait for the rest of a lane, by what they count with:
-// those of one list with less than twice what the others of it do. Who asks for the least
-// of the room that is left is served first. In the order of tips, those who look as if
-// they used much, and use nothing, would hold it whenever the block is packed again, and
-// pay for next to none of it (docs/adr/0132). Behind them are, in the same order, those
-// without a promise: they may find no room where they stand, and hold it till then.
-type postponed [2 * sizes][]*entry
-
-const sizes = 65 // of 64 bits
-
-// postponedMost bounds each list. More would fill the block, with what nothing uses less
-// than.
-const postponedMost = 1_024
-
-func (p *postponed) add(e *entry, c *count, cellWeight uint64, loose bool) {
-	at := bits.Len64(weightOf(c.uses, cellWeight))
-	if loose {
-		at += sizes
-	}
-	if list := &p[at]; len(*list) < postponedMost {
-		*list = append(*list, e)
-	}
 }
 
 // ran reports whether an execution on the parent of the block has kept it.
@@ -194,38 +179,4 @@ func (k *picker) busy(e *entry) bool {
 	}
 	_, busy := k.req.Busy[*e.tx.Tx.To]
 	return busy
-}
-
-// takePostponed gives what is left of a lane to those that had to wait, each followed by
-// those of its sender that came to their turns for nothing meanwhile.
-func (k *picker) takePostponed() error {
-	later := k.later
-	k.later, k.last, k.misses, k.larges = postponed{}, true, 0, 0
-	for _, list := range later {
-		for _, e := range list {
-			if err := k.takeLate(e); err != nil || k.misses >= k.all.cfg.PackMisses {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-func (k *picker) takeLate(e *entry) error {
-	if err := k.meet(e); err != nil {
-		return err
-	}
-	s := e.of
-	if s.pick.pick != k.pick {
-		return nil // it found no room, and its sender's account was not read
-	}
-	for i := s.pick.nonce - s.Nonce; s.pick.nonce > e.nonce && i < uint64(len(s.waiting)); i++ {
-		if next := s.waiting[i]; next.lane != e.lane || next.level < levelBarred || !k.include(s, next) {
-			break
-		}
-	}
-	if !k.onHead { // its next one may be a later lane's and have no turn there
-		k.queueAhead(s)
-	}
-	return nil
 }

@@ -51,6 +51,10 @@
 // called for more than what all get for a block, so mostly never. Messages beyond are
 // overcommitted, for execution to take where the others leave room (docs/adr/0054).
 //
+// Some instructions take more than the highest cost of their transaction, or the role of a
+// runner. What stands behind one of its sender may be refused then, and pays nothing: it has
+// a sixteenth of the lane, and otherwise what all others leave (docs/adr/0211).
+//
 // # Shards
 //
 // Senders are spread over 64 shards by a hash that is keyed per process.

@@ -34,6 +34,9 @@ type PackRequest struct {
 	Ran []*chain.VerifiedTx
 	// Busy are the actors that had no cycles left for a message in that execution.
 	Busy map[chain.Address]struct{}
+	// Short are the senders of whom that execution refused something unpaid for which the
+	// sender lacked money or a right. What else of theirs did not run is left out.
+	Short map[chain.Address]struct{}
 	// Doubt says that an execution used so much more than was expected that a part of
 	// the selection found no room: what was learned counts for nothing beside Used.
 	Doubt bool

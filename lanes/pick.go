@@ -94,16 +94,21 @@ type picker struct {
 	guessed    chain.Usage                // what such have taken of it
 	later      postponed                  // such that wait for the rest of the lane
 	last       bool                       // it is their turn
+	riskMost   chain.Usage                // room of the lane for the risky before all others
+	risked     chain.Usage                // what such have taken of it
+	risks      postponed                  // such that wait for all others
+	final      bool                       // it is their turn
 }
 
-// pickState is a sender's account after the transactions picked so far, in the
-// worst case: each at its highest cost, nothing received.
+// pickState is a sender's account after the transactions picked so far, each at its highest
+// cost, nothing received. What instructions take beyond that is not known: see drained.
 type pickState struct {
 	pick      uint64 // the rest is of this pick
 	nonce     uint64
 	spendable chain.Wei
-	met       bool // one of the sender's was taken, or is overcommitted
-	shut      bool // that one must stay the only one
+	met       bool        // one of the sender's was taken, or is overcommitted
+	shut      bool        // that one must stay the only one
+	drained   chain.Means // what those taken may leave the sender without
 }
 
 // lane fills the lane's share of the block. It ends when the lane has nothing
@@ -116,6 +121,7 @@ func (k *picker) lane(lane chain.LaneID) error {
 	k.called.room = overcommittedBlocks * k.left.Cycles
 	k.unusedMost, k.guessMost = part(k.left.Usage, narrowPart), part(k.left.Usage, guessPart)
 	k.guessed, k.last = chain.Usage{}, false
+	k.riskMost, k.risked, k.final = part(k.left.Usage, riskPart), chain.Usage{}, false
 	if err := k.walk(lane); err != nil {
 		return err
 	}
@@ -173,7 +179,7 @@ func (k *picker) meet(e *entry) error {
 			return nil // the one before it, which came first, was not taken
 		}
 		// Without a look at the account: a crowd may be so.
-		if k.busy(e) || k.barred(e, &c) || !k.pays(e) || e.nonce == s.Nonce && k.postpone(e, &c) {
+		if k.busy(e) || k.short(e) || k.barred(e, &c) || !k.pays(e) || e.nonce == s.Nonce && k.postpone(e, &c) {
 			return nil
 		}
 		if err := k.read(s, e.tx.Sender); err != nil {
@@ -222,7 +228,7 @@ func (k *picker) open(s *sender, at account) {
 func (k *picker) include(s *sender, e *entry) bool {
 	c := k.countOf(e)
 	if e.nonce != s.pick.nonce || s.pick.shut || !k.fits(e, &c) || // fits: for what it anchors, which was not asked yet
-		k.busy(e) || !k.pays(e) || e.cost > s.pick.spendable {
+		k.busy(e) || k.short(e) || !k.pays(e) || e.cost > s.pick.spendable {
 		return false
 	}
 	loose := k.loose(&c)
@@ -235,6 +241,9 @@ func (k *picker) include(s *sender, e *entry) bool {
 	if c.guess || loose {
 		k.guessed = sum(k.guessed, c.uses)
 	}
+	if c.risky {
+		k.risked = sum(k.risked, c.uses)
+	}
 	k.unused = k.promise(&c)
 	k.budget.Take(e.lane, fees.Space{Usage: c.uses, Bytes: e.space()})
 	k.left.Cycles -= c.uses.Cycles
@@ -242,6 +251,7 @@ func (k *picker) include(s *sender, e *entry) bool {
 	k.left.Bytes -= e.space()
 	k.bytes -= int(e.space())
 	s.pick.met, s.pick.shut = true, loose
+	k.noteDrain(s, e)
 	s.pick.nonce++
 	s.pick.spendable -= e.cost
 	k.misses = 0

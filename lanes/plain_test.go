@@ -22,6 +22,7 @@ type plainPick struct {
 	tight         map[chain.Address]struct{}     // unused limits above a half of it keep nobody from these actors
 	met           map[chain.Address]bool         // senders of whom one is taken, or overcommitted
 	shut          map[chain.Address]bool         // senders whose one has no promise
+	drained       map[chain.Address]chain.Means  // what those taken may leave their senders without
 	budget        *fees.Budget
 	bytes         int
 	out           picked
@@ -35,29 +36,38 @@ type plainPick struct {
 	overFor  chain.Cycles
 	passed   map[*modelTx]bool
 	later    []*modelTx
+	risked   chain.Usage // taken by those whose sender may be left without what they need
+	risks    []*modelTx
 }
+
+// The stages of a lane: what stands in its turn, what had to wait, and what had to wait for
+// that.
+const (
+	inTurn = iota
+	afterTurn
+	atLast
+)
 
 // pick is the rule of picking without any index: as long as possible, of all
 // that can run and fits, take the best level and in it the first in the queue. What
 // its actor may have no cycles for is not taken, and the only one of its sender is a
 // unused. What may come to nothing (a guess, or whose unused limits have no promise) has
 // a quarter of the lane before the rest, and what is left behind it, the smallest first. Where there was an
-// execution, nothing but payments is served before what it has not kept.
+// execution, nothing but payments is served before what it has not kept. What may be left
+// without what it needs by one of its sender before it has a sixteenth before the rest, and
+// what is left behind all others, or that alone where there was an execution.
 func (m *model) pick(req *PackRequest, now map[chain.Address]account, left map[chain.Address]chain.Cycles, narrow bool, tight map[chain.Address]struct{}, seen map[string]int) picked {
 	p := &plainPick{
 		model: m, req: req, narrow: narrow, tight: tight, now: maps.Clone(now), left: left, called: map[chain.Address]callsOf{},
-		met: map[chain.Address]bool{}, shut: map[chain.Address]bool{}, budget: fees.NewBudget(req.Params), bytes: req.MaxBytes, seen: seen,
+		met: map[chain.Address]bool{}, shut: map[chain.Address]bool{}, drained: map[chain.Address]chain.Means{}, budget: fees.NewBudget(req.Params), bytes: req.MaxBytes, seen: seen,
 	}
 	for lane := range chain.NumLanes {
 		p.room, p.promised, p.guessed = p.budget.Left(lane), chain.Usage{}, chain.Usage{}
 		p.overFor, p.passed, p.later = 4*p.room.Cycles, map[*modelTx]bool{}, nil
+		p.risked, p.risks = chain.Usage{}, nil
 		p.fill(lane)
-		slices.SortStableFunc(p.later, func(a, b *modelTx) int { return cmp.Compare(p.sizeOf(a), p.sizeOf(b)) })
-		for _, t := range p.later {
-			for ; t != nil && p.runs(t, lane) && p.take(t, true); t = p.after(t) {
-				p.seen["postponed"]++
-			}
-		}
+		p.takeLists(lane, p.later, afterTurn)
+		p.takeLists(lane, p.risks, atLast)
 	}
 	p.out.Unreserved = p.budget.Left(chain.LaneUser).Usage
 	p.out.Unreserved.Cycles -= p.promised.Cycles
@@ -70,6 +80,35 @@ func (m *model) pick(req *PackRequest, now map[chain.Address]account, left map[c
 		}
 	}
 	return p.out
+}
+
+// takeLists takes what had to wait, each followed by those of its sender.
+func (p *plainPick) takeLists(lane chain.LaneID, later []*modelTx, stage int) {
+	slices.SortStableFunc(later, func(a, b *modelTx) int { return cmp.Compare(p.sizeOf(a), p.sizeOf(b)) })
+	for _, t := range later {
+		for ; t != nil && p.runs(t, lane) && p.take(t, stage); t = p.after(t) {
+			p.seen[[]string{"", "postponed", "risky"}[stage]]++
+		}
+	}
+}
+
+// ran reports whether an execution on the parent has kept a transaction.
+func (p *plainPick) ran(t *modelTx) bool {
+	_, ran := p.req.Used[t.tx.Hash]
+	return ran
+}
+
+// risky reports whether one of its sender that is taken may leave a transaction without
+// what it needs.
+func (p *plainPick) risky(t *modelTx) bool {
+	return p.drained[t.tx.Sender]&needsOf(t.tx) != 0 && !p.ran(t)
+}
+
+// short reports whether an execution on the parent has refused something of its sender and
+// not kept it.
+func (p *plainPick) short(t *modelTx) bool {
+	_, short := p.req.Short[t.tx.Sender]
+	return short && !p.ran(t)
 }
 
 // sizeOf is the class of what a transaction counts with: those of one differ by less than
@@ -102,7 +141,7 @@ func (p *plainPick) fill(lane chain.LaneID) {
 			p.seen["late"]++ // it paid more, and had to wait for one before it
 		}
 		highest = best.at
-		p.passed[best] = !p.take(best, false)
+		p.passed[best] = !p.take(best, inTurn)
 	}
 }
 
@@ -167,7 +206,7 @@ func (p *plainPick) large(t *modelTx) bool {
 // limits wherever it stands, or for what it uses if nothing is promised.
 func (p *plainPick) runs(t *modelTx, lane chain.LaneID) bool {
 	at, base := p.now[t.tx.Sender], p.req.BaseFees[lane]
-	if t.tx.Lane != lane || t.at < levelBarred || p.busy(t) || t.tx.Tx.Nonce != at.Nonce || t.cost > at.Spendable || p.shut[t.tx.Sender] ||
+	if t.tx.Lane != lane || t.at < levelBarred || p.busy(t) || p.short(t) || t.tx.Tx.Nonce != at.Nonce || t.cost > at.Spendable || p.shut[t.tx.Sender] ||
 		t.tx.Tx.MaxFeePerCycle < base.PerCycle || t.tx.Tx.MaxFeePerCell < base.PerCell {
 		return false
 	}
@@ -186,7 +225,7 @@ func (p *plainPick) promisedWith(t *modelTx) chain.Usage {
 }
 
 // take takes one that runs, or puts it off, or makes it overcommitted, or none of that.
-func (p *plainPick) take(t *modelTx, last bool) bool {
+func (p *plainPick) take(t *modelTx, stage int) bool {
 	from, to := t.tx.Sender, t.tx.Tx.To
 	u, guess := p.uses(t)
 	loose := p.narrow && p.large(t)
@@ -194,8 +233,13 @@ func (p *plainPick) take(t *modelTx, last bool) bool {
 		return false
 	}
 	full := p.guessed.Cycles+u.Cycles > p.room.Cycles/4 || p.guessed.Cells+u.Cells > p.room.Cells/4
-	_, ran := p.req.Used[t.tx.Hash]
-	again := p.req.Used != nil && !p.req.Anew && !ran && (guess || loose || !pays(t))
+	refilled, risky := p.req.Used != nil && !p.req.Anew, p.risky(t)
+	if risked := (chain.Usage{Cycles: p.risked.Cycles + u.Cycles, Cells: p.risked.Cells + u.Cells}); risky && stage < atLast &&
+		(stage > inTurn || refilled || risked.Cycles > p.room.Cycles/16 || risked.Cells > p.room.Cells/16) {
+		p.risks = append(p.risks, t)
+		return false
+	}
+	again := refilled && !p.ran(t) && (guess || loose || !pays(t))
 	of, takes, rest := callsOf{}, chain.Cycles(0), chain.Cycles(0)
 	if to != nil {
 		takes = min(t.tx.Tx.CyclesLimit, u.Cycles-min(u.Cycles, leastOf(t.tx).Cycles))
@@ -207,7 +251,7 @@ func (p *plainPick) take(t *modelTx, last bool) bool {
 		}
 	}
 	much := to != nil && guess && of.guessed > max(p.req.Params.Actor.BlockCycles, p.left[*to])/2
-	if !last && (again || (guess || loose) && (p.guessed != (chain.Usage{}) && full || much)) {
+	if stage == inTurn && (again || (guess || loose) && (p.guessed != (chain.Usage{}) && full || much)) {
 		p.later = append(p.later, t)
 		return false
 	}
@@ -225,8 +269,15 @@ func (p *plainPick) take(t *modelTx, last bool) bool {
 		p.guessed.Cycles += u.Cycles
 		p.guessed.Cells += u.Cells
 	}
+	if risky {
+		p.risked.Cycles += u.Cycles
+		p.risked.Cells += u.Cells
+	}
 	if loose {
 		p.seen["loose"]++
+	}
+	if p.drained[from] |= drainsOf(t.tx); len(p.req.Short) > 0 && !p.ran(t) {
+		p.drained[from] = chain.AllMeans
 	}
 	p.promised = p.promisedWith(t)
 	p.met[from], p.shut[from] = true, loose
@@ -255,6 +306,14 @@ func (w *walk) expectations(req *PackRequest) {
 	req.expect = func(key uint64) (chain.Usage, bool) { u, ok := known[key]; return u, ok }
 	if w.rng.IntN(3) > 0 {
 		return
+	}
+	if w.rng.IntN(2) == 0 {
+		req.Short = map[chain.Address]struct{}{}
+		for _, a := range w.senders {
+			if w.rng.IntN(8) == 0 {
+				req.Short[a] = struct{}{}
+			}
+		}
 	}
 	req.Used, req.Doubt = map[chain.Hash]chain.Usage{}, w.rng.IntN(2) == 0
 	req.Anew = req.Doubt && w.rng.IntN(2) == 0
@@ -365,6 +424,7 @@ func (w *walk) comparePick(t *testing.T) {
 		}
 	}
 	w.seen["picked"] += len(picked.Txs)
+	w.seen["short"] += len(req.Short)
 	w.seen["overcommitted"] += len(picked.Overcommitted)
 	if !onHead {
 		w.seen["ahead"] += len(picked.Txs)

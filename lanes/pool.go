@@ -38,6 +38,9 @@ type offer struct {
 	// MayCall says that it calls nobody now, and that its target may become an actor: then
 	// Unused is no more known than that it runs.
 	MayCall bool
+	// Needs is what it cannot do without, and Drains what it may leave those of its sender
+	// behind it without.
+	Needs, Drains chain.Means
 	// Key names what it runs, and Expected is what that is known to use, at most the
 	// limits. A key of 0 says that Unused is exact, Expected of 0 that nothing is known:
 	// then it counts as if it used all that it may.

@@ -50,6 +50,8 @@ type entry struct {
 	wide       bool          // few of its kind find room in a block
 	stops      bool          // it may find no room for long, and nobody comes by it; see claimOf
 	mayCall    bool          // it is a payment as long as its target has no code
+	needs      chain.Means   // what it cannot do without
+	drains     chain.Means   // what it may leave those of its sender behind it without
 	bytes      int           // of the body
 	over       int           // bytes that its place in a lane does not hold (see Config.over)
 	born       uint64        // time of the head at which it came
@@ -73,6 +75,7 @@ func newEntry(o *offer, of *sender) *entry {
 		maxFee: tx.Tx.FeeCaps(),
 		uses:   chain.Usage{Cycles: tx.Tx.CyclesLimit - o.Unused.Cycles, Cells: tx.Tx.CellsLimit - o.Unused.Cells},
 		unused: o.Unused, calls: o.Calls, mayCall: o.MayCall, expected: o.Expected, least: o.Least, key: o.Key,
+		needs: o.Needs, drains: o.Drains,
 	}
 	if e.expected == (chain.Usage{}) {
 		e.expected = e.uses

@@ -25,7 +25,8 @@ const numShards = 64
 //     by becoming executable or by losing a predecessor goes to its tail;
 //   - its anchor is what anchorOf says, and it is in the turns of its fifo if and
 //     only if it is its own anchor;
-//   - a sender's cost does not exceed its spendable balance;
+//   - a sender's cost does not exceed its spendable balance at the head. It is the sum of
+//     the most that its transactions take but for what instructions take besides (docs/adr/0211);
 //   - no lane is above its caps.
 type shard struct {
 	mu      sync.Mutex

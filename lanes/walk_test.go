@@ -64,7 +64,7 @@ func TestPoolMatchesModel(t *testing.T) {
 			overcommitted.Add(int64(w.seen["overcommitted"]))
 			for _, k := range []string{
 				"<nil>", "*errors.errorString", "*lanes.NonceTooLowError", "*lanes.NonceGapError", "*fees.FundsError", "*lanes.BalanceError",
-				"*lanes.ReplaceError", "*lanes.SenderFullError", "*lanes.LaneFullError", "replaced", "evicted", "moved", "starved", "picked", "ahead", "late", "barred", "postponed", "loose", "between",
+				"*lanes.ReplaceError", "*lanes.SenderFullError", "*lanes.LaneFullError", "replaced", "evicted", "moved", "starved", "picked", "ahead", "late", "barred", "postponed", "risky", "short", "loose", "between",
 			} {
 				if k == "barred" && seed%4 == 1 {
 					continue // no bound there

@@ -65,7 +65,7 @@ func apart(s *order.Selection) picked {
 
 func (p *bare) add(tx *chain.VerifiedTx, cost chain.Wei, at account) (outcome, error) {
 	h := p.shardOf(tx.Sender)
-	o := offer{Tx: tx, Cost: cost, Calls: callOf(tx), Key: keyOf(tx), Unused: unusedOf(tx), MayCall: mayCallOf(tx), Least: leastOf(tx)}
+	o := offer{Tx: tx, Cost: cost, Calls: callOf(tx), Key: keyOf(tx), Unused: unusedOf(tx), MayCall: mayCallOf(tx), Least: leastOf(tx), Needs: needsOf(tx), Drains: drainsOf(tx)}
 	did, err := h.checkAndAdd(&o, at, false)
 	if did.needsAll {
 		did, err = h.checkAndAdd(&o, at, true)
@@ -77,7 +77,28 @@ func (p *bare) add(tx *chain.VerifiedTx, cost chain.Wei, at account) (outcome, e
 func keyOf(tx *chain.VerifiedTx) uint64 { return binary.BigEndian.Uint64(tx.Hash[:]) % 6 }
 
 // mayCallOf takes half of the transactions without a handler for such that may get one.
-func mayCallOf(tx *chain.VerifiedTx) bool { return keyOf(tx) == 0 && tx.Hash[8]%2 == 0 }
+func mayCallOf(tx *chain.VerifiedTx) bool {
+	return keyOf(tx) == 0 && binary.BigEndian.Uint64(tx.Hash[:])/6%2 == 0
+}
+
+// needsOf has a third of the transactions need a role.
+func needsOf(tx *chain.VerifiedTx) chain.Means {
+	if binary.BigEndian.Uint64(tx.Hash[:])/12%3 == 0 {
+		return chain.MeansFunds | chain.MeansRole
+	}
+	return chain.MeansFunds
+}
+
+// drainsOf has a quarter of them take money away, and as many a role.
+func drainsOf(tx *chain.VerifiedTx) chain.Means {
+	switch binary.BigEndian.Uint64(tx.Hash[:]) / 36 % 4 {
+	case 0:
+		return chain.MeansFunds
+	case 1:
+		return chain.MeansRole
+	}
+	return 0
+}
 
 // unusedOf is what a transaction without a handler is known not to use.
 func unusedOf(tx *chain.VerifiedTx) chain.Usage {
