@@ -97,6 +97,7 @@ type proposal struct {
 	used  map[chain.Hash]chain.Usage
 	ran   []*chain.VerifiedTx        // those in used
 	busy  map[chain.Address]struct{} // actors that had no cycles left for somebody's message then
+	short map[chain.Address]struct{} // senders of whom something was refused unpaid then that lacked money or a right
 	doubt bool
 	anew  bool // the next packing makes the selection again that led to doubt
 
@@ -192,6 +193,7 @@ func (p *proposal) pack() (order.Selection, error) {
 		Used:     p.used,
 		Ran:      p.ran,
 		Busy:     p.busy,
+		Short:    p.short,
 		Doubt:    p.doubt,
 		Anew:     p.anew,
 		MaxBytes: l.size.limit - len(h.PresenceInput) - len(h.ConsumedSeeds),

@@ -39,6 +39,7 @@ func (p *proposal) build(all *order.Selection) (exec.Built, error) {
 		l.ahead.recordDuration(len(s.Kept), time.Since(began))
 		l.Stats.ExecNanos.Add(uint64(time.Since(began)))
 		p.noteBusy(&sel, s.Skipped)
+		p.noteShort(&sel, s.Skipped)
 		refused, err := l.refuse(p.ctx, &sel, s.Skipped)
 		if err == nil {
 			err = l.shun(p.ctx, p.watch)
@@ -135,6 +136,35 @@ func (p *proposal) noteBusy(sel *order.Selection, list []*exec.InvalidTx) {
 		}
 		p.busy[*sel.Txs[invalid.Index].Tx.To] = struct{}{}
 	}
+}
+
+// noteShort remembers the senders of whom something was refused unpaid that lacked what
+// only its sender can have lost: money, a role, a valid form. What follows it cannot run
+// either, and what is packed again for the room that such leave is not theirs (ADR 211).
+func (p *proposal) noteShort(sel *order.Selection, list []*exec.InvalidTx) {
+	for _, invalid := range list {
+		if !leavesShort(invalid.Err) {
+			continue
+		}
+		if p.short == nil {
+			p.short = map[chain.Address]struct{}{}
+		}
+		p.short[sel.Txs[invalid.Index].Sender] = struct{}{}
+	}
+}
+
+// leavesShort reports whether a refusal is of a transaction itself: not of one that stands
+// behind another which was refused, nor for want of room or time.
+func leavesShort(err error) bool {
+	if errors.As(err, new(*fees.NonceError)) {
+		return false
+	}
+	for _, place := range []error{exec.ErrLaneOrder, exec.ErrLaneFull, exec.ErrActorBusy, exec.ErrTime} {
+		if errors.Is(err, place) {
+			return false
+		}
+	}
+	return true
 }
 
 // stumble logs and counts a fault of execution that this node can go on without: of a
