@@ -9,19 +9,12 @@ type count struct {
 	uses   chain.Usage // what it takes of its lane
 	unused chain.Usage // the rest of its limits, for which room is promised
 	guess  bool        // nothing says what it uses, or whether it runs
-	risky  bool        // its sender may be left without what it needs; see risky
+	risky  bool        // its sender may be left without what it needs; see risky. Set by include
 }
 
-// countOf is what the pick reckons e with, behind what it has taken of e's sender.
-func (k *picker) countOf(e *entry) count {
-	c := k.useOf(e)
-	c.risky = k.risky(e)
-	return c
-}
-
-// useOf reckons with what the transaction is known to use: its own execution, then
+// countOf reckons with what the transaction is known to use: its own execution, then
 // what was learned of what it runs, unless that is in doubt, then its limits.
-func (k *picker) useOf(e *entry) count {
+func (k *picker) countOf(e *entry) count {
 	if e.pays() {
 		return count{uses: e.uses, unused: e.unused}
 	}

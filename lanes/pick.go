@@ -96,7 +96,7 @@ type picker struct {
 	last       bool                       // it is their turn
 	riskMost   chain.Usage                // room of the lane for the risky before all others
 	risked     chain.Usage                // what such have taken of it
-	risks      postponed                  // such that wait for all others
+	risks      *postponed                 // such that wait for all others; nil: none does
 	final      bool                       // it is their turn
 }
 
@@ -232,6 +232,7 @@ func (k *picker) include(s *sender, e *entry) bool {
 		return false
 	}
 	loose := k.loose(&c)
+	c.risky = k.risky(s, e)
 	if loose && s.pick.met || k.postpone(e, &c) {
 		return false
 	}

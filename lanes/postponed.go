@@ -39,9 +39,8 @@ const riskPart = 16
 // that e needs (docs/adr/0211). Where an execution has shown that such things happen, in a
 // way that nothing said before, so may everything of a sender behind what did not run yet.
 // What has run on this parent runs again.
-func (k *picker) risky(e *entry) bool {
-	s := e.of
-	return s.pick.pick == k.pick && s.pick.drained&e.needs != 0 && !k.ran(e)
+func (k *picker) risky(s *sender, e *entry) bool {
+	return s.pick.drained&e.needs != 0 && !k.ran(e)
 }
 
 // noteDrain notes what e, which was taken, may leave its sender without.
@@ -70,6 +69,9 @@ func (k *picker) postponeRisky(e *entry, c *count) bool {
 	if k.final || !k.last && !again && !exceeds(sum(k.risked, c.uses), k.riskMost) {
 		return false
 	}
+	if k.risks == nil {
+		k.risks = new(postponed)
+	}
 	k.risks.add(e, c, k.all.basis.prices[e.lane].cellWeight, k.loose(c))
 	k.cut = true
 	return true
@@ -79,11 +81,11 @@ func (k *picker) postponeRisky(e *entry, c *count) bool {
 // then to the risky.
 func (k *picker) takePostponed() error {
 	k.last = true
-	if err := k.takeLists(&k.later); err != nil {
+	if err := k.takeLists(&k.later); err != nil || k.risks == nil {
 		return err
 	}
 	k.final = true
-	return k.takeLists(&k.risks)
+	return k.takeLists(k.risks)
 }
 
 // takeLists takes what can run of those that had to wait, each followed by those of its
