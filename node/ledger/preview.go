@@ -107,6 +107,11 @@ func (l *Ledger) prepare(h chain.Header, txs []*chain.VerifiedTx, list txList) e
 	if parent == nil || l.behind(parent) != nil || checkChild(parent.Force.Params, parent.runners, &h, &parent.Block.Header) != nil {
 		return nil
 	}
+	// Nobody votes for a block out of order, so it is not worth an execution. The seed that
+	// its beacon follows from comes with the proposal.
+	if l.cfg.Proposers.checkOrder(&h, l.parentBeacon(&h), txs) != nil {
+		return nil
+	}
 	e, err := l.tryPreview(h, parent, txs, list)
 	if err == nil {
 		l.ahead.put(e)

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/genesis"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
 	"github.com/cowboy-foundation/cowboy/consensus/engine"
 )
@@ -40,8 +42,12 @@ func TestPreviewIsExecutedAhead(t *testing.T) {
 
 // A preview is no verdict: whatever it holds, the proposal is judged by itself.
 func TestPreviewDecidesNothing(t *testing.T) {
-	f := newFixture(t)
-	leader, follower := f.ledger(t, &pool{txs: []*chain.VerifiedTx{f.transfer(t, 0)}}), f.ledger(t, &pool{})
+	rich := person(t, 0)
+	f := newFixtureOf(t, func(*params.Params) {}, genesis.Allocation{Name: "other", Address: rich.PublicKey().Address(), Amount: chain.WeiPerCBY})
+	other := signedBy(t, rich, &chain.Tx{
+		ChainID: f.genesis.ChainID, To: &chain.Address{0xaa}, CyclesLimit: 21_000, MaxFeePerCycle: 10, MaxFeePerCell: 10, TipPerCycle: 1,
+	})
+	leader, follower := f.ledger(t, &pool{txs: []*chain.VerifiedTx{f.transfer(t, 0), other}}), f.ledger(t, &pool{})
 	p := f.propose(t, leader)
 	block, err := chain.DecodeBlock(p.Block, len(p.Block))
 	if err != nil {
@@ -61,6 +67,9 @@ func TestPreviewDecidesNothing(t *testing.T) {
 		{"on an unknown parent", alter(func(b *chain.Block) { b.Header.Parent[0]++ })},
 		{"of another height", alter(func(b *chain.Block) { b.Header.Height++ })},
 		{"with a bad transaction", alter(func(b *chain.Block) { b.Txs = [][]byte{{1, 2, 3}} })},
+		{"of a proposer that is no validator", alter(func(b *chain.Block) { b.Header.Proposer[0]++ })},
+		{"with another's proof of its order", alter(func(b *chain.Block) { b.Header.OrderProof[40]++ })},
+		{"out of order", alter(func(b *chain.Block) { b.Txs = [][]byte{b.Txs[1], b.Txs[0]} })},
 		{"with a gap in nonces", alter(func(b *chain.Block) { b.Txs = [][]byte{f.transfer(t, 9).Body} })},
 	} {
 		if err := follower.Prepare(t.Context(), engine.PrepareRequest{Round: firstRound(), Preview: tt.raw}); err != nil {
@@ -70,8 +79,8 @@ func TestPreviewDecidesNothing(t *testing.T) {
 	if n := follower.Stats.Prepared.Load(); n != 0 {
 		t.Errorf("%d of them were executed", n)
 	}
-	other := alter(func(b *chain.Block) { b.Header.TimestampMillis++ })
-	if err := follower.Prepare(t.Context(), engine.PrepareRequest{Round: firstRound(), Preview: other}); err != nil {
+	later := alter(func(b *chain.Block) { b.Header.TimestampMillis++ })
+	if err := follower.Prepare(t.Context(), engine.PrepareRequest{Round: firstRound(), Preview: later}); err != nil {
 		t.Fatal(err)
 	}
 	if ok, err := f.verify(t, follower, block); !ok || err != nil || follower.Stats.PreviewsUsed.Load() != 0 {
