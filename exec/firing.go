@@ -134,7 +134,9 @@ func (b *block) giveTurn(t *timers.Timer, left *chain.Usage, again bool) error {
 		return nil
 	}
 	if busy {
-		return b.saveUp(t)
+		look, err := b.saveUp(t)
+		left.Cycles -= look.Cycles // no more than the limits, which are left
+		return err
 	}
 	tip, ok, err := timers.Fund(purse{b}, b.state, b.clock(), t, w.whole())
 	if err != nil {
@@ -144,7 +146,9 @@ func (b *block) giveTurn(t *timers.Timer, left *chain.Usage, again bool) error {
 		return nil
 	}
 	if !ok {
-		return b.unfunded(t)
+		look, err := b.unfunded(t)
+		left.Cycles -= look.Cycles
+		return err
 	}
 	d := firing{want: w, id: t.ID, tip: tip}
 	if t.To == t.Actor {
@@ -208,12 +212,13 @@ func (b *block) giveBack(p *promise) error {
 // saveUp deals with a due timer whose receiver has too few cycles left in its bucket.
 // For an actor's own the rest of the bucket is held back until the block ends, and it
 // keeps its place: as no limits are above what a bucket holds, it fires after
-// block_cycles_burst / block_cycles blocks. Another timer waits before it asks again.
-func (b *block) saveUp(t *timers.Timer) error {
+// block_cycles_burst / block_cycles blocks. Another timer waits before it asks again. It
+// returns what the look at it took of the lane.
+func (b *block) saveUp(t *timers.Timer) (chain.Usage, error) {
 	if t.To == t.Actor && !b.promisedTo(t.To) {
 		rest, err := b.hold(t.To, b.in.Params.Actor.BlockCyclesBurst)
 		b.saved = append(b.saved, rest)
-		return err
+		return chain.Usage{}, err
 	}
 	return b.putOff(t)
 }
@@ -239,22 +244,27 @@ func (b *block) busy(addr chain.Address, cycles chain.Cycles) (bool, error) {
 }
 
 // putOff makes a timer wait whose receiver is busy, or ends it and says so where it cannot
-// pay for that.
-func (b *block) putOff(t *timers.Timer) error {
-	ended, err := timers.Wait(purse{b}, b.state, b.clock(), t)
-	if ended {
-		b.announceEnd(t, eventTimerUnfunded)
-	}
-	return err
+// pay for that. It returns what the look at it took of the lane.
+func (b *block) putOff(t *timers.Timer) (chain.Usage, error) {
+	look, err := timers.Wait(purse{b}, b.state, b.clock(), t)
+	return b.looked(t, look), err
 }
 
-// unfunded makes a timer wait that cannot pay, or ends it and says so.
-func (b *block) unfunded(t *timers.Timer) error {
-	ended, err := timers.WaitUnfunded(purse{b}, b.state, b.clock(), t)
-	if ended {
+// unfunded makes a timer wait that cannot pay, or ends it and says so. It returns what the
+// look at it took of the lane.
+func (b *block) unfunded(t *timers.Timer) (chain.Usage, error) {
+	look, err := timers.WaitUnfunded(purse{b}, b.state, b.clock(), t)
+	return b.looked(t, look), err
+}
+
+// looked books a look at a timer that did not fire. It is paid like a firing, so the base fee
+// of the lane follows it, and takes its room like one.
+func (b *block) looked(t *timers.Timer, look timers.Look) chain.Usage {
+	if look.Ended {
 		b.announceEnd(t, eventTimerUnfunded)
 	}
-	return err
+	b.use(chain.LaneTimer, look.Used)
+	return look.Used
 }
 
 // announceEnd says that a timer has ended because it could not pay.
@@ -348,7 +358,7 @@ func (b *block) fire(d *firing) error {
 	}
 	if busy, err := b.busy(t.To, d.limits.Cycles); err != nil || busy && t.Due() {
 		if err == nil {
-			err = b.putOff(t)
+			_, err = b.putOff(t) // within the limits that it was chosen with
 		}
 		return err
 	}

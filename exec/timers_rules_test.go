@@ -58,11 +58,20 @@ func TestUnfundedTimerEnds(t *testing.T) { // resolution 11.23
 	locked := w.state.Balance(chain.AddrTimers)
 	w.drain(0)
 	w.base = chain.FeePair{PerCycle: 100, PerCell: 100} // beyond twice what the escrow was for
-	first := w.height + 1
+	first, booked := w.height+1, chain.Cycles(0)
 	for range 20 {
-		if r := w.step(); len(r.Receipts) != 0 {
+		opening, err := exec.Begin(w.state, w.inputs(), 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := w.step()
+		if len(r.Receipts) != 0 {
 			t.Fatalf("block %d: %+v", w.height, r.Receipts)
 		}
+		if used := r.Used[chain.LaneTimer]; used != opening.Reserved() {
+			t.Errorf("block %d: looks took %+v of the lane, for which %+v were kept", w.height, used, opening.Reserved())
+		}
+		booked += r.Used[chain.LaneTimer].Cycles
 		if w.only(id) == nil {
 			t.Fatalf("ended at %d, unfunded since %d", w.height, first)
 		}
@@ -77,6 +86,9 @@ func TestUnfundedTimerEnds(t *testing.T) { // resolution 11.23
 	looks := 2 * chain.Wei(w.g.Params.API.FiringCycles) * w.base.PerCycle // eight and sixteen blocks after the first; ADR 207
 	if w.state.Balance(w.addr) != locked-looks {
 		t.Errorf("gave back %d of %d, less %d", w.state.Balance(w.addr), locked, looks)
+	}
+	if chain.Wei(booked)*w.base.PerCycle != looks {
+		t.Errorf("%d cycles of the lane for looks at which %d were burned", booked, looks)
 	}
 }
 

@@ -23,39 +23,46 @@ func Fund(p funds.Purse, o *state.Overlay, c Clock, t *Timer, use chain.Usage) (
 // at is the price of a firing at the base fees and a tip.
 func (c *Clock) at(tip chain.FeePair) fees.Bid { return fees.Bid{Most: c.Base.Plus(tip), Tip: tip} }
 
+// Look is what became of a due timer that could not fire: what it has paid for to be looked
+// at, which is of the timers' lane, and whether it has ended.
+type Look struct {
+	Used  chain.Usage
+	Ended bool
+}
+
 // Wait makes a due timer whose receiver has no cycles left wait before it asks again. It
-// ends the timer, and reports that, where it cannot pay for being looked at once more.
-func Wait(p funds.Purse, o *state.Overlay, c Clock, t *Timer) (ended bool, err error) {
-	paid, err := payLook(p, o, c, t)
-	if err != nil {
-		return false, err
+// ends the timer where it cannot pay for being looked at once more.
+func Wait(p funds.Purse, o *state.Overlay, c Clock, t *Timer) (l Look, err error) {
+	var paid bool
+	if l.Used, paid, err = payLook(p, o, c, t); err != nil {
+		return l, err
 	}
 	if !paid {
-		return true, dismiss(p, o, c, t)
+		return Look{Ended: true}, dismiss(p, o, c, t)
 	}
-	return false, postpone(o, c, t, c.Height+min(c.pause(t), busyPause), false)
+	return l, postpone(o, c, t, c.Height+min(c.pause(t), busyPause), false)
 }
 
 // WaitUnfunded makes a due timer wait that cannot pay, or ends it when it could not for
 // timer.max_unfunded_deferrals blocks (resolution 11.23) or cannot pay for being looked at
-// once more, which it reports.
-func WaitUnfunded(p funds.Purse, o *state.Overlay, c Clock, t *Timer) (ended bool, err error) {
+// once more.
+func WaitUnfunded(p funds.Purse, o *state.Overlay, c Clock, t *Timer) (l Look, err error) {
 	since := t.Unfunded
 	if since == 0 {
 		since = c.Height
 	}
 	last := since + chain.Height(c.limits().MaxUnfundedDeferrals)
 	if c.Height >= last {
-		return true, dismiss(p, o, c, t)
+		return Look{Ended: true}, dismiss(p, o, c, t)
 	}
-	paid, err := payLook(p, o, c, t)
-	if err != nil {
-		return false, err
+	var paid bool
+	if l.Used, paid, err = payLook(p, o, c, t); err != nil {
+		return l, err
 	}
 	if !paid {
-		return true, dismiss(p, o, c, t)
+		return Look{Ended: true}, dismiss(p, o, c, t)
 	}
-	return false, postpone(o, c, t, min(c.Height+c.pause(t), last), true)
+	return l, postpone(o, c, t, min(c.Height+c.pause(t), last), true)
 }
 
 // busyPause bounds how long a timer waits for a receiver, in blocks. It is the receiver's
@@ -78,17 +85,17 @@ func (c *Clock) pause(t *Timer) chain.Height {
 // payLook burns what it costs to look in vain at a timer that was put off before, out of
 // its escrow or, where that is spent, its actor's balance; false where neither has it. The
 // first look was paid for when the timer was set.
-func payLook(p funds.Purse, o *state.Overlay, c Clock, t *Timer) (paid bool, err error) {
+func payLook(p funds.Purse, o *state.Overlay, c Clock, t *Timer) (look chain.Usage, paid bool, err error) {
 	if t.since == 0 {
-		return true, nil
+		return look, true, nil
 	}
-	look := chain.Usage{Cycles: c.Params.API.FiringCycles}
+	look.Cycles = c.Params.API.FiringCycles
 	if paid, err = Fill(p, o, c, t, look, c.Base); err != nil || !paid {
-		return false, err
+		return chain.Usage{}, false, err
 	}
 	price, _ := Cost(look, c.Base) // fits, as it was filled
 	t.Escrow -= price
-	return true, errors.Join(p.Burn(price), p.Debit(chain.AddrTimers, price))
+	return look, true, errors.Join(p.Burn(price), p.Debit(chain.AddrTimers, price))
 }
 
 // dismiss ends a timer that cannot pay, and gives its actor back what it holds.

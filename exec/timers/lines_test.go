@@ -116,13 +116,13 @@ func (w *crowd) block() (fired int, late chain.Height) {
 		if w.busy {
 			wait = Wait
 		}
-		ended, err := wait(&w.purse, w.o, w.c, timer)
+		look, err := wait(&w.purse, w.o, w.c, timer)
 		if err != nil {
 			w.t.Fatal(err)
 		}
 		w.looks[id]++
 		w.seen++
-		if ended {
+		if look.Ended {
 			w.gone++
 		}
 	}
