@@ -104,6 +104,17 @@ type Forgetter interface {
 	Forget(held func(*Class) bool) int
 }
 
+// Chained is a payload whose roots lie in links, one behind the other.
+type Chained interface {
+	Payload
+	// Links is how many of them Roots walks.
+	Links() int
+}
+
+// linkLooks is for how many values that lie side by side a link of a chain counts: it is read
+// from where nothing foretells, in up to 80 ns against a few.
+const linkLooks = 16
+
 // held tells whether this measurement has met a class, or need not.
 func (t *tracer) held(c *Class) bool { return c.mark == t.epoch || c.mark >= touched }
 
@@ -221,6 +232,9 @@ func (t *tracer) scan(o *Object) int {
 		x.Payload.Roots(t.visit)
 		if p, ok := x.Payload.(Forgetter); ok {
 			t.recall = append(t.recall, p)
+		}
+		if p, ok := x.Payload.(Chained); ok {
+			t.seen += p.Links() * linkLooks
 		}
 		own := x.Payload.Bytes()
 		t.seen += own / valueBytes

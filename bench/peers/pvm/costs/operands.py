@@ -468,3 +468,24 @@ get50 = operator.itemgetter(*range(50))
 attr1 = operator.attrgetter('a.a.a.n')
 #### call1 obj operator
 call1 = operator.methodcaller('split', ' ', maxsplit=3)
+#### branch object
+import itertools
+lead, branch = itertools.tee(range(40_000))
+for _ in lead:
+    pass
+#### woven list
+import itertools
+pairs_ = [itertools.tee(range(8_000)) for _ in range(40)]
+turn_ = 1
+for _ in range(319_000):
+    turn_ = turn_ * 75 % 65_537
+    next(pairs_[turn_ % 40][0], None)
+woven = [behind_ for _, behind_ in pairs_]
+#### wide int
+wide = 2 ** 62 + 1
+#### high float
+high = 2.0 ** 62
+#### alike list
+alike = [2 ** 62, 2.0 ** 62] * 500
+#### same list
+same = [1] * 1000
