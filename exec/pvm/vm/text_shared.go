@@ -103,7 +103,7 @@ func (m *Machine) stripChars(self, x Value, name string) (string, error) {
 // memberOf is the set of the characters of a text.
 func memberOf(self Value, chars string) func(rune) bool {
 	if self.Kind() == KindStr {
-		set := make(map[rune]bool, len(chars))
+		set := make(map[rune]bool) // it grows by what differs: the text may be a million times one character
 		// Paid: by stripMethod, a character for each byte.
 		for _, r := range chars {
 			set[r] = true
