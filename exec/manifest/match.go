@@ -180,10 +180,10 @@ func coverAll(list, domains []string) bool {
 		// Bounded: by fewPairs.
 		return !slices.ContainsFunc(domains, func(d string) bool { return !CoversAny(list, d) })
 	}
-	ready := patternsOf(list)
+	ready := PatternsOf(list)
 	// Paid: by the spawn that asks (deploy, 100,000 cycles): 256 domains; by who submits a job,
 	// job.candidate_cycles for each domain and runner.
-	return !slices.ContainsFunc(domains, func(d string) bool { return !ready.cover(d) })
+	return !slices.ContainsFunc(domains, func(d string) bool { return !ready.Cover(d) })
 }
 
 // growsWithin reports whether the named set of g stays within the wider grant

@@ -29,7 +29,7 @@ func TestPatterns(t *testing.T) {
 		}
 		host := domain()
 		want := CoversAny(list, host)
-		if got := patternsOf(list).cover(host); got != want {
+		if got := PatternsOf(list).Cover(host); got != want {
 			t.Fatalf("%q of %q: %v", host, list, got)
 		}
 		if want {
@@ -49,8 +49,39 @@ func FuzzPatterns(f *testing.F) {
 	f.Add("*b *ab ", "cab")
 	f.Fuzz(func(t *testing.T, list, host string) {
 		domains := strings.Split(list, " ")
-		if got, want := patternsOf(domains).cover(host), CoversAny(domains, host); got != want {
+		if got, want := PatternsOf(domains).Cover(host), CoversAny(domains, host); got != want {
 			t.Errorf("%q of %q: %v, want %v", host, domains, got, want)
+		}
+	})
+}
+
+// BenchmarkOffer judges a runner of as many domains as an offer has room for, none of which
+// covers the host: what candidate_cycles of a job of the web have to pay beside other filters.
+func BenchmarkOffer(b *testing.B) {
+	domains, host := make([]string, 256), "wwwww.host.elsewhere.example"
+	for i := range domains {
+		domains[i] = fmt.Sprintf("*.h%03d.elsewhere.example", i)
+	}
+	ready := PatternsOf(domains)
+	b.Run("ready", func(b *testing.B) {
+		for b.Loop() {
+			if ready.Cover(host) {
+				b.Fatal("covered")
+			}
+		}
+		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/20, "ns/cycle")
+	})
+	b.Run("plain", func(b *testing.B) {
+		for b.Loop() {
+			if CoversAny(domains, host) {
+				b.Fatal("covered")
+			}
+		}
+		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/20, "ns/cycle")
+	})
+	b.Run("make-ready", func(b *testing.B) {
+		for b.Loop() {
+			PatternsOf(domains)
 		}
 	})
 }

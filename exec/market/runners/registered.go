@@ -68,7 +68,7 @@ func knownOf(o *Offer) *Known {
 			InputToken: uint64(c.LLMInputToken), OutputToken: uint64(c.LLMOutputToken), Request: uint64(c.HTTPRequestBase),
 			ComputeSecond: uint64(c.ComputeSecond), MemoryMB: uint64(c.MemoryMB),
 		},
-		Domains: o.Capabilities.HTTPDomains, Models: c.SupportedModels,
+		Domains: manifest.PatternsOf(o.Capabilities.HTTPDomains), Models: c.SupportedModels,
 	}}
 	if a := o.Attestation; a != nil {
 		if grants, err := manifest.Parse(a.Capabilities); err == nil { // it was judged when it came

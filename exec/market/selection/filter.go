@@ -47,9 +47,9 @@ type Runner struct {
 // Offer is what selection reads of a runner's rate card and capabilities.
 type Offer struct {
 	Rates   Rates
-	Domains []string     // patterns of hosts; "*" is all (entitlements §8.2)
-	Models  []chain.Hash // that it can run
-	Enclave string       // type of the enclave that the registries vouch for at S; "" none
+	Domains *manifest.Patterns // of hosts; "*" is all (entitlements §8.2)
+	Models  []chain.Hash       // that it can run
+	Enclave string             // type of the enclave that the registries vouch for at S; "" none
 }
 
 // Rates are prices in base units, each of one unit of [Bounds].
@@ -174,7 +174,7 @@ func (w *Wanted) capable(r *Runner) bool {
 	}
 	switch {
 	case w.Kind == chain.JobHTTP:
-		return manifest.CoversAny(r.Offer.Domains, w.Host)
+		return r.Offer.Domains.Cover(w.Host)
 	case w.Kind == chain.JobLLM && w.Model != (chain.Hash{}):
 		// Bounded: by the models of a rate card, 32.
 		return slices.Contains(r.Offer.Models, w.Model)

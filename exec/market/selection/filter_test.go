@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/exec/manifest"
 	"github.com/cowboy-foundation/cowboy/exec/market/selection"
 )
 
@@ -27,6 +28,12 @@ func (a *answers) JoinedPool(_ string, r chain.Address) (bool, error) {
 	return r[0] < a.joined, a.err
 }
 
+// What runners of the tests offer: as lists, for the plain filters, and made ready.
+var (
+	someHosts, anyHost  = []string{"b.example", "*.a.example"}, []string{"*"}
+	readySome, readyAny = manifest.PatternsOf(someHosts), manifest.PatternsOf(anyHost)
+)
+
 // fit is a runner that passes every filter of wants.
 func fit() selection.Runner {
 	return selection.Runner{
@@ -34,7 +41,7 @@ func fit() selection.Runner {
 		Active: 1, Cap: 2, Stake: 15_000, Bonded: 5_000, ReputationX1e9: 49_500_000_000,
 		Offer: &selection.Offer{
 			Rates:   selection.Rates{InputToken: 1, OutputToken: 2, Request: 3, ComputeSecond: 4, MemoryMB: 5},
-			Domains: []string{"b.example", "*.a.example"}, Models: []chain.Hash{{7}, {8}}, Enclave: "tdx",
+			Domains: readySome, Models: []chain.Hash{{7}, {8}}, Enclave: "tdx",
 		},
 	}
 }
@@ -72,7 +79,7 @@ func TestFilters(t *testing.T) {
 		{"no offer", chain.JobLLM, func(r runner, _ wanted) { r.Offer = nil }, selection.ByCapability},
 		{"another host", chain.JobHTTP, func(_ runner, w wanted) { w.Host = "a.example" }, selection.ByCapability},
 		{"a host by name", chain.JobHTTP, func(_ runner, w wanted) { w.Host = "b.example" }, selection.Passed},
-		{"any host", chain.JobHTTP, func(r runner, w wanted) { r.Offer.Domains, w.Host = []string{"*"}, "c.example" }, selection.Passed},
+		{"any host", chain.JobHTTP, func(r runner, w wanted) { r.Offer.Domains, w.Host = readyAny, "c.example" }, selection.Passed},
 		{"another model", chain.JobLLM, func(_ runner, w wanted) { w.Model = chain.Hash{9} }, selection.ByCapability},
 		{"any model", chain.JobLLM, func(r runner, w wanted) { r.Offer.Models, w.Model = nil, chain.Hash{} }, selection.Passed},
 		{"not attested", chain.JobLLM, func(r runner, w wanted) { r.Address[0] = 2 }, selection.ByCapability},
@@ -186,7 +193,7 @@ func someRunners(rng *rand.Rand, n int) []selection.Runner {
 			r.Offer = &o
 		}
 		if !often() {
-			r.Offer = &selection.Offer{Domains: []string{"*"}, Models: []chain.Hash{{9}}, Enclave: "sev"}
+			r.Offer = &selection.Offer{Domains: readyAny, Models: []chain.Hash{{9}}, Enclave: "sev"}
 		}
 		out[i] = r
 	}

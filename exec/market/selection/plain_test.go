@@ -245,7 +245,11 @@ func plainFilters(r *selection.Runner, w *selection.Wanted, c *selection.Config,
 	capable := r.Kinds&(1<<w.Kind) != 0
 	if capable && w.Kind == chain.JobHTTP {
 		capable = false
-		for _, d := range r.Offer.Domains {
+		domains := someHosts
+		if r.Offer.Domains == readyAny {
+			domains = anyHost
+		}
+		for _, d := range domains {
 			below, all := strings.CutPrefix(d, "*")
 			capable = capable || d == w.Host || all && strings.HasSuffix(w.Host, below)
 		}
