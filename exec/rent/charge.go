@@ -10,9 +10,8 @@ import (
 	stored "github.com/cowboy-foundation/cowboy/state/rent"
 )
 
-// Bounds of a block's work, whatever the number of actors. A block evicts no more
-// once those that it has evicted had as many timers as one actor may set: all these
-// end with it.
+// Bounds of a block's work, whatever the number of actors. Those that a block evicts have no
+// more timers together than one actor may set, or are one: all these end with it.
 const (
 	ChargesPerBlock   = 256
 	WarningsPerBlock  = 256
@@ -68,19 +67,17 @@ func (b *Block) Begin() (w Work, err error) {
 		queue queue
 		wait  uint64 // blocks
 		most  int
+		room  func(item) (bool, error)
 		do    func(item, *Work) error
 	}{
-		{charges, b.Params.Rent.ChargeBlocks, ChargesPerBlock, b.charge},
-		{warnings, b.graceBlocks(), WarningsPerBlock, b.warn},
-		{evictions, b.evictionBlocks(), EvictionsPerBlock, b.evict},
-		{commits, compareBlocks, CommitsPerBlock, b.compare},
+		{charges, b.Params.Rent.ChargeBlocks, ChargesPerBlock, always, b.charge},
+		{warnings, b.graceBlocks(), WarningsPerBlock, always, b.warn},
+		{evictions, b.evictionBlocks(), EvictionsPerBlock, func(it item) (bool, error) { return b.mayEvict(it, &w) }, b.evict},
+		{commits, compareBlocks, CommitsPerBlock, always, b.compare},
 	} {
 		// Bounded: by 256 charges, 256 warnings, 16 evictions and 16 restorations a block.
 		for range part.most {
-			if part.queue == evictions && w.timers >= b.Params.Timer.MaxPerActor {
-				break // the rest wait, as they do behind so many others
-			}
-			it, ok, err := part.queue.pop(b.State, b.Height, part.wait)
+			it, ok, err := part.queue.pop(b.State, b.Height, part.wait, part.room)
 			if err != nil {
 				return Work{}, err
 			}
@@ -207,6 +204,20 @@ func (b *Block) warn(it item, w *Work) error {
 	}
 	w.Events = append(w.Events, event(EventWarning, it.Actor, uint64(price.WithFee(acct.Debt)), uint64(b.evictionAt(it.From))))
 	return nil
+}
+
+// always is room for an item of a queue that is bounded by its number alone.
+func always(item) (bool, error) { return true, nil }
+
+// mayEvict reports whether a block has room for the timers of an actor to end beside those of
+// the actors that it has evicted; else the actor waits, as it does behind so many others. An
+// actor may have more timers than it could set by now, and is then evicted alone.
+func (b *Block) mayEvict(it item, w *Work) (bool, error) {
+	if len(w.Evicted) == 0 {
+		return true, nil
+	}
+	timers, err := b.Timers(it.Actor)
+	return w.timers+timers <= b.Params.Timer.MaxPerActor, err
 }
 
 // evict drops the storage of an actor that is still in the same arrears.

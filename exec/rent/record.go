@@ -139,14 +139,17 @@ func (q queue) push(o *state.Overlay, it item) (chain.Height, error) {
 	return it.From, nil
 }
 
-// pop takes the first item that has waited for so many blocks at h; false when
-// there is none.
-func (q queue) pop(o *state.Overlay, h chain.Height, wait uint64) (it item, ok bool, err error) {
+// pop takes the first item that has waited for so many blocks at h, if there is room for it
+// in the block; false when there is none.
+func (q queue) pop(o *state.Overlay, h chain.Height, wait uint64, room func(item) (bool, error)) (it item, ok bool, err error) {
 	var ends [3]uint64
 	if _, err := read(o, q.ends(), ends[:]); err != nil || ends[0] == ends[1] {
 		return it, false, err
 	}
 	if it, err = q.item(o, ends[0]); err != nil || it.From+chain.Height(wait) > h {
+		return it, false, err
+	}
+	if ok, err := room(it); err != nil || !ok {
 		return it, false, err
 	}
 	o.SetStorage(chain.AddrRent, q.at(ends[0]), nil)

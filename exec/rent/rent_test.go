@@ -454,7 +454,7 @@ func FuzzRecords(f *testing.F) {
 		case 3:
 			_, err = charges.item(o, 0)
 		case 4:
-			_, _, err = charges.pop(o, 5, 1)
+			_, _, err = charges.pop(o, 5, 1, always)
 		}
 		if err != nil && !errors.Is(err, ErrRecord) {
 			t.Errorf("%x: %v", data, err)

@@ -175,15 +175,14 @@ func TestWorkIsFlat(t *testing.T) { // whitepaper, "State Rent Model"
 	}
 }
 
-// TestEvictionsEndSoManyTimers: a block evicts no more once the evicted had as many
-// timers as one actor may set; nobody is forgotten, and one goes in each block,
-// however many timers it has.
+// TestEvictionsEndSoManyTimers: the evicted of a block have no more timers than one actor may
+// set; nobody is forgotten, and one goes in each block, however many timers it has.
 func TestEvictionsEndSoManyTimers(t *testing.T) {
 	const crowd, since = 40, chain.Height(2 + day)
 	for _, tt := range []struct {
 		timers uint64 // of each
 		most   int    // evictions in a block
-	}{{0, 16}, {64, 16}, {68, 16}, {69, 15}, {1_023, 2}, {1_024, 1}, {5_000, 1}} {
+	}{{0, 16}, {64, 16}, {65, 15}, {68, 15}, {512, 2}, {513, 1}, {1_023, 1}, {1_024, 1}, {5_000, 1}} {
 		l := newLedger()
 		l.timers = tt.timers
 		l.list(t, 2, 0, crowd)

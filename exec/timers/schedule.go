@@ -194,12 +194,17 @@ func End(o *state.Overlay, c Clock, t *Timer) (Bill, error) {
 	if err != nil {
 		return Bill{}, err
 	}
-	if err := q.retire(t); err != nil {
-		return Bill{}, err
-	}
-	err = q.erase(t)
+	refund, err := q.endTimer(t)
 	q.close()
-	return Bill{Refund: t.Deposit + t.Escrow}, err
+	return Bill{Refund: refund}, err
+}
+
+// endTimer ends a timer and returns what it gives back.
+func (q *queue) endTimer(t *Timer) (refund chain.Wei, err error) {
+	if err := q.retire(t); err != nil {
+		return 0, err
+	}
+	return t.Deposit + t.Escrow, q.erase(t)
 }
 
 // Config is what may be changed of a timer.
@@ -253,6 +258,11 @@ func Configure(o *state.Overlay, c Clock, w Party, id ID, n Config) (Bill, error
 // 11.24: eviction refunds deposits). It has ended all when it ended fewer than
 // limit.
 func DropAll(o *state.Overlay, c Clock, actor chain.Address, limit int) (dropped int, refund chain.Wei, err error) {
+	q, err := open(o, c)
+	if err != nil {
+		return 0, 0, err
+	}
+	defer q.close()
 	// Bounded: by limit, timer.max_per_actor for one eviction.
 	for ; dropped < limit; dropped++ {
 		roster, err := ReadRoster(o, actor)
@@ -270,11 +280,11 @@ func DropAll(o *state.Overlay, c Clock, actor chain.Address, limit int) (dropped
 		if err != nil {
 			return dropped, refund, err
 		}
-		b, err := End(o, c, t)
+		back, err := q.endTimer(t)
 		if err != nil {
 			return dropped, refund, err
 		}
-		refund += b.Refund
+		refund += back
 	}
 	return dropped, refund, nil
 }

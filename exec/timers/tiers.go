@@ -126,9 +126,11 @@ func (q *queue) removeFromTier(t *Timer) (err error) {
 		if q.farRoot, _, err = farTree(q.o).remove(q.farRoot, newNodeKey(uint64(t.due), t.ID)); err != nil {
 			return err
 		}
-		var first nodeKey
-		first, err = farTree(q.o).first(q.farRoot)
-		q.farFirst = chain.Height(first.number())
+		if t.due == q.farFirst { // else the lowest stays
+			var first nodeKey
+			first, err = farTree(q.o).first(q.farRoot)
+			q.farFirst = chain.Height(first.number())
+		}
 	case inRing, inEpoch:
 		err = q.unlink(t)
 	}
