@@ -153,6 +153,7 @@ cmd/cowboy-bench: bench bench/builds bench/gate
 
 # Folders of tests alone, kits for tests, and generators.
 exec/pvm/conformance:
+exec/marketsim:
 node/hostile:
 node/soak:
 bench/mutants:

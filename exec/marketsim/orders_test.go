@@ -1,0 +1,201 @@
+package marketsim
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+)
+
+func ref[T any](v T) *T { return &v }
+
+// order is a job that somebody may want.
+func (g *game) order() *chain.JobSubmit {
+	r := g.rng
+	q := &chain.JobSubmit{
+		Spec: chain.JobSpec{
+			JobType: g.kind(),
+			Bounds: chain.ResourceBounds{
+				MaxWallTimeSeconds: 1 + r.Uint32N(5), MaxMemoryMB: 1 + r.Uint32N(8), MaxRetries: r.Uint32N(3), MaxInputTokens: 20, MaxOutputTokens: 10,
+			},
+			MaxPrice: chain.Wei(300 + r.Uint64N(3_000)), Tip: chain.Wei(r.Uint64N(20)), TimeoutBlocks: 6 + r.Uint64N(15),
+			Callback: chain.Callback{Context: []byte{}},
+		},
+		Terms: chain.JobTerms{
+			Version: 1, JudgeSteps: 20_000,
+			ResultSchema: chain.ResultSchema{MaxReturnBytes: 200, ExpectedExecutionMillis: 1, DataFormat: chain.FormatJSON},
+		},
+	}
+	v := &q.Spec.Verification
+	v.DisputeWindowBlocks = r.Uint64N(7)
+	g.verified(q)
+	if v.Mode != chain.VerifyNone && r.IntN(4) == 0 {
+		q.Terms.ObjectiveChecks = []chain.ObjectiveCheck{&chain.MinLengthObjective{Bytes: 5}}
+	}
+	if v.Mode != chain.VerifyNone && r.IntN(4) == 0 {
+		q.Terms.FreshnessReference = &chain.FreshnessReference{
+			Reference: chain.FreshnessOf(r.IntN(2)), ToleranceMillis: 2_000 + r.Uint64N(9_000),
+		}
+	}
+	return q
+}
+
+func (g *game) kind() chain.JobType {
+	switch g.rng.IntN(4) {
+	case 0:
+		return &chain.LLMJob{Prompt: "why?", MaxTokens: 5}
+	case 1:
+		return &chain.CustomJob{Params: []byte{}}
+	}
+	return &chain.HTTPJob{URL: "https://a.example/", Method: "GET"}
+}
+
+// verified gives an order one of the modes that are built, and a committee.
+func (g *game) verified(q *chain.JobSubmit) {
+	v, r := &q.Spec.Verification, g.rng
+	committee := func(least int) {
+		n := least + r.IntN(4)
+		v.Runners, v.Threshold = uint8(n), uint8(n/2+1+r.IntN(n-n/2))
+	}
+	equal := func() { v.Checks = []chain.VerifierCheck{&chain.FieldsCheck{Fields: []string{"v", "w"}}} }
+	switch r.IntN(9) {
+	case 0:
+		v.Mode, v.Runners, v.Threshold = chain.VerifyNone, 1, 1
+	case 1:
+		v.Mode, v.Runners, v.Threshold = chain.VerifyEconomicBond, 1, 1
+		if r.IntN(2) == 0 {
+			q.Terms.BondMultiplierE6 = ref(r.Uint64N(5_000_000))
+		}
+	case 2:
+		v.Mode = chain.VerifyMajorityVote
+		committee(3)
+		q.Terms.VoteField = ref("v")
+	case 3:
+		v.Mode = chain.VerifyMajorityVote
+		committee(3)
+	case 4:
+		v.Mode = chain.VerifyMajorityVote
+		committee(3)
+		q.Terms.ResultSchema.DataFormat = chain.FormatText
+	case 5:
+		v.Mode = chain.VerifyStructured
+		committee(2)
+		equal()
+	case 6:
+		v.Mode = chain.VerifyStructured
+		committee(2)
+		equal()
+		q.Terms.Snapshot = &chain.Snapshot{Mode: chain.SnapshotFirstValid}
+	case 7:
+		v.Mode = chain.VerifyStructured
+		committee(3)
+		equal()
+		q.Terms.Snapshot = &chain.Snapshot{Mode: chain.SnapshotMedian, OutlierE6: uint64(r.IntN(3)) * 100_000}
+	case 8:
+		v.Mode = chain.VerifyStructured
+		committee(2)
+		q.Terms.Snapshot = &chain.Snapshot{Mode: chain.SnapshotLatest}
+	}
+}
+
+// spoil makes an order one that nobody takes, or that asks for something odd.
+func (g *game) spoil(q *chain.JobSubmit) {
+	switch g.rng.IntN(9) {
+	case 0:
+		q.Spec.TimeoutBlocks = g.rng.Uint64N(5)
+	case 1:
+		q.Spec.TimeoutBlocks = ^uint64(0)
+	case 2:
+		q.Spec.MaxPrice = 0
+	case 3:
+		q.Spec.Verification.Threshold = uint8(g.rng.IntN(8))
+	case 4:
+		q.Spec.Verification.Runners = 255
+	case 5:
+		q.Spec.Bounds.MaxWallTimeSeconds = 0
+	case 6:
+		q.Spec.Bounds.MaxWallTimeSeconds, q.Spec.Bounds.MaxMemoryMB = ^uint32(0), ^uint32(0)
+	case 7:
+		q.Spec.Verification.DisputeWindowBlocks = ^uint64(0)
+	case 8:
+		q.Spec.MaxPrice = 7
+	}
+}
+
+// character is how a runner plays.
+type character uint8
+
+const (
+	honest      character = iota
+	careful               // honest, and never late
+	lazy                  // takes jobs and gives no sign
+	withholding           // commits and does not show
+	liar                  // lies by itself
+	colluder              // lies as the others of its kind do
+	forger                // shows what it did not commit to, or what another has signed
+	complaining           // says that jobs fail
+	characters
+)
+
+// truth is what an honest runner finds.
+func (j *job) truth() int { return 100 + int(j.id[0]) }
+
+// answer is the result that a runner makes up for its seat in an attempt.
+func (g *game) answer(p *player, j *job) *chain.RunnerResult {
+	r := g.rng
+	b := &j.spec.Bounds
+	out := &chain.RunnerResult{
+		Version: 1, Attempt: uint8(j.attempt()), TimestampMillis: 1_000*g.height - r.Uint64N(4_000),
+		Usage: chain.RunnerUsage{
+			WallMillis: r.Uint32N(1_000 * b.MaxWallTimeSeconds), MemoryMB: r.Uint32N(b.MaxMemoryMB + 1), Requests: 1 + r.Uint32N(b.MaxRetries+1),
+			InputTokens: r.Uint32N(b.MaxInputTokens + 1), OutputTokens: r.Uint32N(b.MaxOutputTokens + 1),
+		},
+	}
+	out.Usage.Requests = min(out.Usage.Requests, 1+b.MaxRetries)
+	if r.IntN(8) > 0 {
+		out.Source = &chain.ResultSource{URL: "https://a.example/", Status: 200}
+	}
+	v := j.truth()
+	switch p.plays {
+	case liar:
+		v = 1_000 + r.IntN(1_000)
+	case colluder:
+		v = 9_999
+	case complaining:
+		out.Outcome = chain.Outcome(1 + r.IntN(3))
+		out.Detail = &chain.ResultDetail{Done: r.Uint32N(4), Total: 3 + r.Uint32N(3), Text: "no"}
+		return out
+	}
+	if j.mode() == chain.VerifyStructured && j.takes() == chain.SnapshotMedian {
+		v += r.IntN(5)
+	}
+	out.Data = g.spelling(j, v)
+	if p.plays == forger && r.IntN(3) == 0 {
+		out.Usage.WallMillis = 1_000*b.MaxWallTimeSeconds + 1
+	}
+	return out
+}
+
+// spelling is a value in one of the ways in which it can be written.
+func (g *game) spelling(j *job, v int) []byte {
+	if j.terms.ResultSchema.DataFormat == chain.FormatText {
+		return fmt.Appendf(nil, "it is %d", v)
+	}
+	switch g.rng.IntN(12) {
+	case 0:
+		return fmt.Appendf(nil, `{"w": "x", "v": %d}`, v)
+	case 1:
+		return fmt.Appendf(nil, `{"v":%d.0,"w":"x"}`, v)
+	case 2:
+		return fmt.Appendf(nil, `{"v":%d}`, v) // a field is missing
+	case 3:
+		return []byte("{}")
+	case 4:
+		return []byte("no json")
+	}
+	if j.mode() == chain.VerifyStructured && j.takes() == chain.SnapshotMedian {
+		return fmt.Appendf(nil, `{"v":%d,"w":%d}`, v, 7+g.rng.IntN(3))
+	}
+	data, _ := json.Marshal(map[string]any{"v": v, "w": "x"})
+	return data
+}

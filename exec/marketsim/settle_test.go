@@ -1,0 +1,107 @@
+package marketsim
+
+import (
+	"math/big"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+)
+
+// earned is what a result that agrees may cost (resolutions 6.4, 12.13, 12.52).
+func (j *job) earned(m *market, s *seat) *big.Int {
+	u := &s.shown.result.Usage
+	switch j.outcome {
+	case agreed:
+		return least(j.share(), priced(j.spec.JobType.Kind(), &s.card, uint64(u.InputTokens), uint64(u.OutputTokens), uint64(u.Requests),
+			uint64(u.WallMillis), uint64(u.MemoryMB)))
+	case actorFault:
+		return least(j.share(), wei(m.p.Job.MinFee))
+	}
+	d := s.shown.result.Detail
+	return least(j.share(), over(times(s.expected, wei(d.Done)), wei(d.Total)))
+}
+
+// settle divides the escrow of a job and burns what was frozen (resolutions 12.13, 12.81).
+func (m *market) settle(j *job) {
+	var paid []*seat
+	for _, s := range j.seats() {
+		if s.mark == "agrees" {
+			paid = append(paid, s)
+		}
+	}
+	gatherer := j.gatherer()
+	left, bonuses, n := j.held, new(big.Int), wei(max(len(paid), 1))
+	pay := func(to chain.Address, amount *big.Int) {
+		left = minus(left, amount)
+		m.money.move(chain.AddrJobDispatcher, to, amount)
+	}
+	for i, s := range paid {
+		treasury, bonus := part(s.cost, m.p.Job.TreasuryBasisPoints), new(big.Int)
+		if gatherer != nil {
+			bonus = part(s.cost, m.p.Job.AggregatorBonusBasisPoints)
+		}
+		bonuses = plus(bonuses, bonus)
+		pay(s.runner, minus(minus(s.cost, treasury), bonus))
+		pay(chain.AddrTreasury, treasury)
+		if j.outcome != agreed {
+			continue
+		}
+		pay(s.runner, over(wei(j.spec.Tip), n))
+		if i == 0 {
+			pay(s.runner, new(big.Int).Mod(wei(j.spec.Tip), n))
+		}
+		r := m.runners[s.runner]
+		r.successes++
+		m.score(r, int64(m.p.Runner.ReputationPerResult))
+		m.judgeStake(r)
+		m.countPrice(j.spec.JobType.Kind(), s.cost)
+	}
+	if gatherer != nil {
+		pay(gatherer.runner, bonuses)
+	}
+	pay(j.by, left)
+	burned := new(big.Int)
+	for _, seats := range j.attempts {
+		for _, s := range seats {
+			burned, s.frozen = plus(burned, s.frozen), new(big.Int)
+		}
+	}
+	m.burn(burned)
+	for _, s := range j.seats() {
+		m.unbind(s)
+	}
+	j.held, j.phase, j.over = new(big.Int), ended, m.height
+	j.due = event{m.height + m.p.Job.KeepBlocks, "prune"}
+}
+
+// gatherer is the aggregator, where what it showed of others was needed for the verdict
+// (market design §10), and it is paid itself.
+func (j *job) gatherer() *seat {
+	alone, gathered := 0, 0
+	for _, s := range j.seats() {
+		switch {
+		case s.mark != "agrees" || s.shown.at > j.verdict:
+		case s.shown.gathered:
+			gathered++
+		default:
+			alone++
+		}
+	}
+	if a := j.aggregator(); gathered > 0 && alone < j.threshold() && a != nil && a.mark == "agrees" {
+		return a
+	}
+	return nil
+}
+
+// countPrice is resolution 12.50.
+func (m *market) countPrice(kind chain.JobKind, paid *big.Int) {
+	p, ok := m.prices[kind]
+	if !ok {
+		p = [3]*big.Int{new(big.Int), new(big.Int), new(big.Int)}
+	}
+	if p[0].Cmp(wei(65_536)) >= 0 {
+		for i := range p {
+			p[i] = over(p[i], wei(2))
+		}
+	}
+	m.prices[kind] = [3]*big.Int{plus(p[0], wei(1)), plus(p[1], paid), plus(p[2], times(paid, paid))}
+}

@@ -1,0 +1,350 @@
+package marketsim
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/big"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+)
+
+// verdict is what results come to.
+type verdict struct {
+	outcome   outcome // open: further ones may decide
+	agree     []*seat
+	canonical *seat
+	data      []byte
+	key       string
+
+	faults []*seat
+}
+
+// value is what is compared of a result.
+type value struct {
+	seat   *seat
+	key    string     // equal in what must be equal
+	fields []*big.Rat // numbers of a median
+	millis uint64     // when its data is of
+}
+
+func (j *job) mode() chain.VerificationMode { return j.spec.Verification.Mode }
+
+func (j *job) takes() chain.SnapshotMode {
+	if j.terms.Snapshot == nil {
+		return chain.SnapshotMajority
+	}
+	return j.terms.Snapshot.Mode
+}
+
+// early says that enough results decide before all are in (resolution 12.34).
+func (j *job) early() bool { return j.mode() == chain.VerifyMajorityVote || j.runners() == 1 }
+
+// verdictOf judges results that stand by ascending seat (market design §10).
+func (j *job) verdictOf(all []*seat, final bool) (v verdict) {
+	final = final || j.runners() == 1
+	v.outcome = open
+	values := []value{}
+	for _, s := range all {
+		val, counts, fault := j.read(s)
+		if fault {
+			v.faults = append(v.faults, s)
+		}
+		if counts {
+			values = append(values, val)
+		}
+	}
+	for _, class := range []struct {
+		says chain.Outcome
+		is   outcome
+	}{{chain.OutcomeImpossible, impossible}, {chain.OutcomeActorFault, actorFault}, {chain.OutcomeExternalFault, external}} {
+		var same []*seat
+		for _, s := range all {
+			if s.shown.result.Outcome == class.says {
+				same = append(same, s)
+			}
+		}
+		if len(same) >= j.threshold() { // resolution 12.52
+			v.outcome, v.agree = class.is, same
+			return v
+		}
+	}
+	if !final && !j.early() {
+		return v
+	}
+	if j.agreement(&v, values) {
+		v.outcome = agreed
+		return v
+	}
+	if final {
+		v.outcome = noAgreement
+	}
+	return v
+}
+
+// agreement looks for threshold values that agree.
+func (j *job) agreement(v *verdict, values []value) bool {
+	if len(values) < j.threshold() {
+		return false
+	}
+	structured := j.mode() == chain.VerifyStructured
+	switch {
+	case structured && j.takes() == chain.SnapshotMedian:
+		return j.median(v, values)
+	case structured && j.takes() == chain.SnapshotLatest: // resolution 12.38
+		newest := values[0]
+		for _, x := range values {
+			v.agree = append(v.agree, x.seat)
+			if x.millis > newest.millis {
+				newest = x
+			}
+		}
+		v.canonical, v.data = newest.seat, newest.seat.shown.result.Data
+		return true
+	}
+	var star []value
+	for _, centre := range values {
+		var with []value
+		for _, x := range values {
+			if x.key == centre.key {
+				with = append(with, x)
+			}
+		}
+		if len(with) > len(star) {
+			star = with
+		}
+	}
+	if len(star) < j.threshold() {
+		return false
+	}
+	canonical := star[0].seat
+	for _, x := range star {
+		v.agree = append(v.agree, x.seat)
+		if structured && j.takes() == chain.SnapshotFirstValid && x.seat.boundAt() < canonical.boundAt() {
+			canonical = x.seat
+		}
+	}
+	v.canonical, v.data, v.key = canonical, canonical.shown.result.Data, star[0].key
+	return true
+}
+
+// boundAt is when a result was committed to, or shown where it was not.
+func (s *seat) boundAt() uint64 {
+	if s.commitment == nil {
+		return s.shown.at
+	}
+	return s.committedAt
+}
+
+// median is resolution 12.37: the lower middle of each field; beyond the outlier threshold in
+// any of them a result does not agree.
+func (j *job) median(v *verdict, values []value) bool {
+	names := j.fields()
+	medians := make([]*big.Rat, len(names))
+	for k := range names {
+		var column []*big.Rat
+		for _, x := range values {
+			column = append(column, x.fields[k])
+		}
+		slices.SortFunc(column, func(a, b *big.Rat) int { return a.Cmp(b) })
+		medians[k] = column[(len(column)-1)/2]
+	}
+	limit := new(big.Rat).SetFrac(wei(j.terms.Snapshot.OutlierE6), wei(uint64(1_000_000)))
+	for _, x := range values {
+		far := false
+		for k, m := range medians {
+			distance := new(big.Rat).Sub(x.fields[k], m)
+			far = far || j.terms.Snapshot.OutlierE6 > 0 && distance.Abs(distance).Cmp(new(big.Rat).Mul(limit, new(big.Rat).Abs(m))) > 0
+		}
+		if !far {
+			v.agree = append(v.agree, x.seat)
+		}
+	}
+	if len(v.agree) < j.threshold() {
+		v.agree = nil
+		return false
+	}
+	var parts []string
+	for k, m := range medians {
+		parts = append(parts, fmt.Sprintf("%q:%s", names[k], m.RatString())) // the model's numbers are integers
+	}
+	v.canonical, v.data = v.agree[0], []byte("{"+strings.Join(parts, ",")+"}")
+	return true
+}
+
+// fields are those in which results must agree, or of which medians are taken.
+func (j *job) fields() (names []string) {
+	if j.terms.VoteField != nil {
+		names = append(names, *j.terms.VoteField)
+	}
+	for _, c := range j.spec.Verification.Checks {
+		switch c := c.(type) {
+		case *chain.MajorityCheck:
+			names = append(names, c.Field)
+		case *chain.FieldsCheck:
+			names = append(names, c.Fields...)
+		}
+	}
+	return names
+}
+
+// read says what a result is worth: what is compared of it, whether it counts, and whether
+// it breaks what the job declares.
+func (j *job) read(s *seat) (v value, counts, fault bool) {
+	r := s.shown.result
+	if r.Outcome != chain.OutcomeOK {
+		return v, false, false
+	}
+	v.seat = s
+	for _, c := range j.terms.ObjectiveChecks { // resolution 12.44
+		if c, ok := c.(*chain.MinLengthObjective); ok && uint64(len(r.Data)) < c.Bytes {
+			fault = true
+		}
+	}
+	ok := false
+	switch j.terms.ResultSchema.DataFormat {
+	case chain.FormatJSON:
+		var doc any
+		if doc, ok = parse(r.Data); ok {
+			ok = j.compared(&v, doc)
+		}
+	case chain.FormatText:
+		v.key, ok = string(r.Data), utf8.Valid(r.Data)
+	default:
+		v.key, ok = string(r.Data), true
+	}
+	fresh := false
+	v.millis, fresh = j.dataTime(s)
+	return v, ok && fresh && !fault, fault
+}
+
+// compared takes from a document what is compared.
+func (j *job) compared(v *value, doc any) bool {
+	names := j.fields()
+	if len(names) == 0 {
+		v.key = canonical(doc)
+		return true
+	}
+	object, _ := doc.(map[string]any)
+	for _, name := range names {
+		member, ok := object[name]
+		if !ok {
+			return false
+		}
+		if j.mode() == chain.VerifyStructured && j.takes() == chain.SnapshotMedian {
+			n, isNumber := member.(*big.Rat)
+			if !isNumber {
+				return false
+			}
+			v.fields = append(v.fields, n)
+			continue
+		}
+		v.key += canonical(member) + "\x00"
+	}
+	return true
+}
+
+// dataTime is when a result's data is of, and whether that is when the job wants it to be
+// (resolution 12.46). A result of an HTTP job says where it comes from.
+func (j *job) dataTime(s *seat) (uint64, bool) {
+	r := s.shown.result
+	_, http := j.spec.JobType.(*chain.HTTPJob)
+	switch {
+	case j.mode() == chain.VerifyNone:
+		return r.TimestampMillis, true
+	case http && (r.Source == nil || r.Source.URL == "" || r.Source.Status == 0):
+		return 0, false
+	}
+	millis := r.TimestampMillis
+	if r.Source != nil && r.Source.DataTimestampMillis != 0 {
+		millis = r.Source.DataTimestampMillis
+	}
+	ref := j.terms.FreshnessReference
+	if ref == nil {
+		return millis, true
+	}
+	at := s.millis
+	switch ref.Reference {
+	case chain.FreshAtSubmission:
+		at = j.millis
+	case chain.FreshAtTime:
+		at = ref.TimestampMillis
+	}
+	return millis, max(at, millis)-min(at, millis) <= ref.ToleranceMillis
+}
+
+// lateVerdict says which of the results agree that came behind the outcome (resolution
+// 11.28).
+func (j *job) lateVerdict(all []*seat) (v verdict) {
+	says := map[outcome]chain.Outcome{impossible: chain.OutcomeImpossible, actorFault: chain.OutcomeActorFault, external: chain.OutcomeExternalFault}
+	v.outcome = j.outcome
+	for _, s := range all {
+		val, counts, fault := j.read(s)
+		if fault {
+			v.faults = append(v.faults, s)
+		}
+		class, failed := says[j.outcome]
+		if j.outcome == agreed && counts && j.early() && val.key == j.key || failed && s.shown.result.Outcome == class {
+			v.agree = append(v.agree, s)
+		}
+	}
+	return v
+}
+
+// parse reads a document with exact numbers.
+func parse(data []byte) (any, bool) {
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.UseNumber()
+	var doc any
+	if !utf8.Valid(data) || d.Decode(&doc) != nil {
+		return nil, false
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return nil, false
+	}
+	return exact(doc), true
+}
+
+func exact(doc any) any {
+	switch x := doc.(type) {
+	case json.Number:
+		n, _ := new(big.Rat).SetString(x.String())
+		return n
+	case []any:
+		for i := range x {
+			x[i] = exact(x[i])
+		}
+	case map[string]any:
+		for k := range x {
+			x[k] = exact(x[k])
+		}
+	}
+	return doc
+}
+
+// canonical spells a document so that equal ones are the same text (resolution 12.41).
+func canonical(doc any) string {
+	switch x := doc.(type) {
+	case *big.Rat:
+		return x.RatString()
+	case []any:
+		var parts []string
+		for _, item := range x {
+			parts = append(parts, canonical(item))
+		}
+		return "[" + strings.Join(parts, ",") + "]"
+	case map[string]any:
+		var parts []string
+		for k, item := range x {
+			parts = append(parts, fmt.Sprintf("%q:%s", k, canonical(item)))
+		}
+		slices.Sort(parts)
+		return "{" + strings.Join(parts, ",") + "}"
+	}
+	text, _ := json.Marshal(doc)
+	return string(text)
+}
