@@ -26,7 +26,7 @@ func (g *game) offered() offer {
 			JobTypes: []chain.JobKind{chain.JobLLM, chain.JobHTTP, chain.JobCustom}, HTTPDomains: []string{"*"}, MaxConcurrentJobs: uint16(1 + r.IntN(4)),
 		},
 	}
-	switch r.IntN(8) {
+	switch r.IntN(20) {
 	case 0:
 		o.can.HTTPDomains = nil
 	case 1:

@@ -37,11 +37,12 @@ type game struct {
 	rng  *rand.Rand
 	p    *params.Params
 
-	state  *statetest.Maps
-	memo   *jobs.Memo
-	beside *parallel.Executor // executes each block too; nil: nobody
-	height uint64
-	nonces map[chain.Address]uint64
+	state   *statetest.Maps
+	memo    *jobs.Memo
+	beside  *parallel.Executor        // executes each block too; nil: nobody does
+	another func() *parallel.Executor // makes one that knows nothing
+	height  uint64
+	nonces  map[chain.Address]uint64
 
 	m       *market
 	supply  *big.Int // the model's
@@ -102,7 +103,7 @@ func newGame(t testing.TB, seed uint64, runners int) *game {
 	}
 	for n := range runners {
 		key, addr := keyed(t, n+1)
-		g.players = append(g.players, &player{addr, key, character(g.rng.IntN(int(characters)))})
+		g.players = append(g.players, &player{addr, key, g.cast()})
 		rich(addr)
 	}
 	for n := range 3 {
@@ -188,6 +189,9 @@ func verified(tx *chain.Tx, from chain.Address) *chain.VerifiedTx {
 func (g *game) block(acts []*act) {
 	g.t.Helper()
 	txs, in := g.transactions(acts), g.inputs(0)
+	if g.rng.IntN(forksEach) == 0 {
+		g.fork()
+	}
 	r, err := exec.Apply(g.state, in, txs)
 	if err != nil {
 		g.fatalf("%v", err)
@@ -201,6 +205,45 @@ func (g *game) block(acts []*act) {
 	g.state = g.state.With(r.Delta)
 	g.model(&in, acts, txs, &r)
 	g.compare(&r)
+}
+
+// A game has a fork in one of so many blocks, a restart, and a vote.
+const (
+	forksEach    = 8
+	restartsEach = 15
+	votesEach    = 12
+)
+
+// fork executes another block on the same parent, which nobody keeps. What was learned of it
+// must not show in the one that is kept.
+func (g *game) fork() {
+	g.t.Helper()
+	before := g.m.height
+	txs, in := g.transactions(g.plan(true)), g.inputs(1)
+	if g.rng.IntN(2) == 0 {
+		in.ParentHash, in.ParentBeacon = g.inputs(0).ParentHash, g.inputs(0).ParentBeacon
+	}
+	r, err := exec.Apply(g.state, in, txs)
+	if err != nil {
+		g.fatalf("a fork: %v", err)
+	}
+	if g.beside != nil {
+		if got, want := text(g.beside.Apply(g.state, in, txs)), text(r, nil); got != want {
+			g.fatalf("a fork in parallel\n%s\none by one\n%s", got, want)
+		}
+	}
+	g.m.height = before
+	g.stats["fork"]++
+}
+
+// restart goes on from a snapshot of the state, with nothing else remembered.
+func (g *game) restart() {
+	g.t.Helper()
+	g.state, g.memo = statetest.NewMaps(g.state.Delta()), jobs.NewMemo()
+	if g.beside != nil {
+		g.beside = g.another()
+	}
+	g.stats["restart"]++
 }
 
 // model does the block in the model. Fees are those of the receipts: metering is another's
@@ -249,8 +292,9 @@ const lateness = 2
 func (g *game) count(j *job) {
 	g.stats["job "+string(j.outcome)]++
 	g.stats[fmt.Sprintf("job of %d attempts", len(j.attempts))]++
-	if most := j.submitted + 3*(j.spec.TimeoutBlocks+lateness) + g.m.windowOf(j) + 1; j.over > most {
-		g.fatalf("job %s of block %d, with %d blocks for an attempt and a window of %d, was over at %d", j.id, j.submitted, j.spec.TimeoutBlocks, g.m.windowOf(j), j.over)
+	window := max(j.window, j.verdict) - j.verdict
+	if most := j.submitted + uint64(max(3, len(j.attempts)))*(j.spec.TimeoutBlocks+lateness) + window + 1; j.over > most {
+		g.fatalf("job %s of block %d, with %d blocks for an attempt and a window of %d, was over at %d", j.id, j.submitted, j.spec.TimeoutBlocks, window, j.over)
 	}
 	for _, seats := range j.attempts {
 		for _, s := range seats {

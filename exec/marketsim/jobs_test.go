@@ -226,9 +226,7 @@ func (m *market) begin() {
 			delete(m.jobs, j.id)
 		}
 	}
-	if m.p.Job.SelectionSeed != params.SelectionSeedParent {
-		m.assign(m.height - 1)
-	}
+	m.assign(m.height - 1) // under parent-block none is left, but behind a vote
 	m.retry()
 }
 

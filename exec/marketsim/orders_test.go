@@ -18,7 +18,7 @@ func (g *game) order() *chain.JobSubmit {
 			Bounds: chain.ResourceBounds{
 				MaxWallTimeSeconds: 1 + r.Uint32N(5), MaxMemoryMB: 1 + r.Uint32N(8), MaxRetries: r.Uint32N(3), MaxInputTokens: 20, MaxOutputTokens: 10,
 			},
-			MaxPrice: chain.Wei(300 + r.Uint64N(3_000)), Tip: chain.Wei(r.Uint64N(20)), TimeoutBlocks: 6 + r.Uint64N(15),
+			MaxPrice: chain.Wei(500 + r.Uint64N(5_000)), Tip: chain.Wei(r.Uint64N(20)), TimeoutBlocks: 6 + r.Uint64N(15),
 			Callback: chain.Callback{Context: []byte{}},
 		},
 		Terms: chain.JobTerms{
@@ -137,6 +137,17 @@ const (
 	characters
 )
 
+// cast gives a runner its part. In one game of seven most collude.
+func (g *game) cast() character {
+	if g.seed%7 == 0 && g.rng.IntN(3) > 0 {
+		return colluder
+	}
+	if g.rng.IntN(2) == 0 {
+		return character(g.rng.IntN(int(lazy)))
+	}
+	return character(g.rng.IntN(int(characters)))
+}
+
 // truth is what an honest runner finds.
 func (j *job) truth() int { return 100 + int(j.id[0]) }
 
@@ -181,10 +192,10 @@ func (g *game) spelling(j *job, v int) []byte {
 	if j.terms.ResultSchema.DataFormat == chain.FormatText {
 		return fmt.Appendf(nil, "it is %d", v)
 	}
-	switch g.rng.IntN(12) {
-	case 0:
+	switch g.rng.IntN(40) {
+	case 0, 5, 6, 7:
 		return fmt.Appendf(nil, `{"w": "x", "v": %d}`, v)
-	case 1:
+	case 1, 8, 9:
 		return fmt.Appendf(nil, `{"v":%d.0,"w":"x"}`, v)
 	case 2:
 		return fmt.Appendf(nil, `{"v":%d}`, v) // a field is missing

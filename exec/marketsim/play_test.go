@@ -11,6 +11,8 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/exec/market/jobs"
+	"github.com/cowboy-foundation/cowboy/exec/parallel"
+	"github.com/cowboy-foundation/cowboy/exec/pvm"
 )
 
 var (
@@ -20,9 +22,12 @@ var (
 
 // TestMarkets: the chain has what the model has, after every block of every market.
 func TestMarkets(t *testing.T) {
-	met := map[string]int{}
+	met, executors := map[string]int{}, another(t)
 	for seed := *first; seed < *first+*seeds; seed++ {
-		g := newGame(t, seed, 4+int(seed%5))
+		g := newGame(t, seed, 5+int(seed%7))
+		if g.another = executors; seed%4 == 0 {
+			g.beside = g.another()
+		}
 		g.play(60)
 		for what, n := range g.stats {
 			met[what] += n
@@ -33,11 +38,37 @@ func TestMarkets(t *testing.T) {
 	}
 }
 
+// another makes executors with the same engines, one at a time.
+func another(t testing.TB) func() *parallel.Executor {
+	t.Helper()
+	rt, err := pvm.NewRuntime([2]uint64{1, 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	engines := make([]*pvm.Engine, 3)
+	for i := range engines {
+		engines[i] = pvm.NewEngine(rt, pvm.NewLRU(1<<20), pvm.DefaultLimits())
+	}
+	return func() *parallel.Executor {
+		x, err := parallel.New(parallel.Config{Mode: parallel.Planned, Workers: len(engines)}, engines)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return x
+	}
+}
+
 // play plays a market of so many blocks in which jobs are submitted, and on until all are
 // over and gone.
 func (g *game) play(blocks uint64) {
 	g.t.Helper()
 	for g.height = 1; g.height <= blocks || len(g.m.jobs) > 0; g.height++ {
+		if g.rng.IntN(restartsEach) == 0 {
+			g.restart()
+		}
+		if g.rng.IntN(votesEach) == 0 {
+			g.vote()
+		}
 		g.block(g.plan(g.height <= blocks))
 		if g.height > 2_000 {
 			g.fatalf("%d jobs are left", len(g.m.jobs))
@@ -89,6 +120,7 @@ func words(w []uint64) *big.Int {
 // plan is what people send for the next block.
 func (g *game) plan(asking bool) (acts []*act) {
 	r := g.rng
+	g.m.height = g.height
 	for _, p := range g.players {
 		known := g.m.registered(p.addr)
 		if known != nil && (r.IntN(4) == 0 || p.plays == careful) {
@@ -131,7 +163,7 @@ func (g *game) work(j *job) (acts []*act) {
 			}
 			acts = append(acts, g.commits(p.addr, j.id, c))
 		case p.plays == withholding && r.IntN(10) > 0:
-		case g.height > j.deadline, r.IntN(3) == 0:
+		case r.IntN(3) == 0, !g.m.opens(j, p.addr) && r.IntN(20) > 0:
 		case p.plays == forger && r.IntN(2) == 0:
 			acts = append(acts, g.forges(p, j))
 		case j.aggregator() == s && r.IntN(4) > 0:
