@@ -20,7 +20,8 @@ import (
 func (g *game) compare(r *exec.Result) {
 	g.t.Helper()
 	g.compareMoney()
-	for a, want := range g.m.runners {
+	for _, a := range g.m.joined {
+		want := g.m.runners[a]
 		got, err := runners.Read(g.state, a)
 		if err != nil || got == nil {
 			g.fatalf("runner %s: %v, %v", a, got, err)
@@ -33,8 +34,8 @@ func (g *game) compare(r *exec.Result) {
 	if len(rows) != len(g.m.jobs) {
 		g.fatalf("%d jobs, want %d", len(rows), len(g.m.jobs))
 	}
-	for id, want := range g.m.jobs {
-		g.compareJob(id, want)
+	for _, j := range g.m.byID(func(*job) bool { return true }) {
+		g.compareJob(j.id, j)
 	}
 	seats, opened := 0, 0
 	for _, j := range g.m.jobs {

@@ -361,7 +361,7 @@ func (m *market) conclude(j *job, o outcome) {
 		for _, s := range seats {
 			if s.silent && !s.excess && o == timedOut {
 				r := m.runners[s.runner]
-				m.score(r, -int64(m.p.Runner.SlashThreshold))
+				m.lose(r, m.p.Runner.SlashThreshold)
 				m.judgeStake(r)
 			}
 			frozen = frozen || s.frozen.Sign() > 0

@@ -277,17 +277,23 @@ func (m *market) limit(r *runner) int {
 	return n
 }
 
-// score moves a reputation by points, within 0 and the most.
-func (m *market) score(r *runner, points int64) {
+// lose takes points of a reputation, down to 0.
+func (m *market) lose(r *runner, points uint64) {
+	now := r.standing.now(m.height, m.p.Runner.ReputationHalfLifeBlocks)
+	m.stand(r, minus(now, least(now, times(wei(points), point))))
+}
+
+// gain is what a verified result brings, up to the most.
+func (m *market) gain(r *runner) {
+	p := &m.p.Runner
+	now := plus(r.standing.now(m.height, p.ReputationHalfLifeBlocks), times(wei(p.ReputationPerResult), point))
+	m.stand(r, least(now, times(wei(p.MaxReputation), point)))
+}
+
+// stand gives a runner a reputation, and notes when it falls below the minimum.
+func (m *market) stand(r *runner, after *big.Int) {
 	p := &m.p.Runner
 	before := r.standing.now(m.height, p.ReputationHalfLifeBlocks)
-	after := plus(before, times(big.NewInt(points), point))
-	if after.Sign() < 0 {
-		after = new(big.Int)
-	}
-	if most := times(wei(p.MaxReputation), point); points > 0 && after.Cmp(most) > 0 {
-		after = most
-	}
 	r.standing = standing{after, max(m.height, r.standing.at)}
 	if rounded(after) < p.MinReputation && (r.fellAt == 0 || rounded(before) >= p.MinReputation) {
 		r.fellAt = m.height
@@ -299,7 +305,7 @@ func (m *market) silent(a chain.Address) {
 	r, p := m.runners[a], &m.p.Runner
 	r.silences++
 	r.inRow++
-	m.score(r, -int64(p.TimeoutReputationPenalty))
+	m.lose(r, p.TimeoutReputationPenalty)
 	if r.inRow >= p.SlashThreshold {
 		r.inRow = 0
 		m.burn(m.slash(r, p.SlashTimeoutBasisPoints))
@@ -310,7 +316,7 @@ func (m *market) silent(a chain.Address) {
 func (m *market) disagreed(a chain.Address) {
 	r := m.runners[a]
 	r.disagreements++
-	m.score(r, -int64(m.p.Runner.DisagreementPenalty))
+	m.lose(r, m.p.Runner.DisagreementPenalty)
 	m.judgeStake(r)
 }
 

@@ -51,7 +51,7 @@ func (m *market) settle(j *job) {
 		}
 		r := m.runners[s.runner]
 		r.successes++
-		m.score(r, int64(m.p.Runner.ReputationPerResult))
+		m.gain(r)
 		m.judgeStake(r)
 		m.countPrice(j.spec.JobType.Kind(), s.cost)
 	}
