@@ -20,7 +20,7 @@ TOOLS      := $(shell $(GO) env GOPATH)/bin
 TAGS       := pebblegozstd,netgo,osusergo
 export GOAMD64 := v1
 
-.PHONY: help build devnet test check ci transcripts race sim sim-machines sim-nodes sim-lives twins mutants fuzz soak soak-kill soak-committee soak-own-key soak-crash soak-damage soak-liars soak-stall soak-drip soak-lanes soak-limits soak-exec soak-hostile soak-pvm-fuzz soak-day soak-rent bench bench-crypto bench-state \
+.PHONY: help build devnet test check ci transcripts race sim sim-machines sim-nodes sim-markets sim-lives twins mutants fuzz soak soak-kill soak-committee soak-own-key soak-crash soak-damage soak-liars soak-stall soak-drip soak-lanes soak-limits soak-exec soak-market soak-market-year soak-hostile soak-pvm-fuzz soak-day soak-rent bench bench-crypto bench-state \
         bench-lanes bench-exec bench-market bench-timers bench-workloads bench-consensus bench-strangers bench-pvm bench-pvm-costs bench-compare bench-gate bench-e2e generate spec-map purego arm64 i386 interop oracles pvm-oracle pvm-scripts pvm-arch tools clean
 
 help: ## list the targets
@@ -50,13 +50,16 @@ ci: ## everything a change must pass: check, test, gate, race, sim, fuzz, oracle
 race: ## run the concurrent packages under the race detector (PACKAGES=./exec/parallel for some of them)
 	$(GO) test -race -short $(or $(PACKAGES),./lanes/... ./consensus/... ./node/... ./state/... ./crypto/... ./exec ./exec/parallel ./exec/pvm)
 
-sim: sim-machines sim-nodes ## run both seeded simulations and report: SEEDS=200 of machines, NODE_SEEDS=8 of whole nodes
+sim: sim-machines sim-nodes sim-markets ## run the seeded simulations and report: SEEDS=200 of machines, NODE_SEEDS=8 of whole nodes, MARKETS=200 of runner markets
 
 sim-machines: ## simulate networks of protocol machines, to the byte (SEEDS=200 of them from FIRST=1, or SEED=n alone)
 	cd consensus/simtest && $(GO) test -count=1 -run 'TestSim$$' -args -report -first=$(FIRST) -seeds=$(SEEDS) -seed=$(SEED)
 
 sim-nodes: ## simulate whole nodes on machines that fail (NODE_SEEDS=8 of them from FIRST=1, or SEED=n alone, TIMES=1 each); failures leave traces
 	cd node/simnode && $(GO) test -count=1 -timeout 0 -run 'TestNodes$$' -args -report -first=$(FIRST) -seeds=$(NODE_SEEDS) -seed=$(SEED) -times=$(TIMES)
+
+sim-markets: ## play runner markets beside a plain model (MARKETS=200 of them from FIRST=1, or SEED=n alone)
+	$(GO) test -count=1 -timeout 0 -v ./exec/marketsim -run 'TestMarkets$$' -args -first=$(if $(filter 0,$(SEED)),$(FIRST),$(SEED)) -seeds=$(if $(filter 0,$(SEED)),$(or $(MARKETS),200),1)
 
 sim-lives: ## two lives of one key, and lives that were restored, LIVES=1000 seeded runs of each of seven cases (CASE=n alone)
 	cd node/simnode && $(GO) test -count=1 -timeout 0 -run 'TestLives$$' -args -report -lives=$(or $(LIVES),1000) -case=$(or $(CASE),-1)
@@ -133,6 +136,12 @@ soak-exec: ## what the tests of execution and of the tries do in part, in full: 
 	$(GO) test -count=1 -timeout 30m ./exec/pvm/ucd -run 'TestPropertiesAgainstPython$$' -args -every
 	$(GO) test -count=1 -timeout 30m ./exec/pvm/conformance -run 'TestRandomPrograms$$' -args -programs=100
 	$(GO) test -count=1 -timeout 30m ./state/tree -run 'TestForestAgainstPlain$$' -args -forests=12
+
+soak-market: ## play MARKETS=10000 runner markets beside a plain model, from FIRST=1
+	$(GO) test -count=1 -timeout 0 -v ./exec/marketsim -run 'TestMarkets$$' -args -first=$(FIRST) -seeds=$(or $(MARKETS),10000)
+
+soak-market-year: ## 365 days of a runner market beside the model (DAYS=365), empty blocks left out: who lied has lost stake or reputation, who worked is paid
+	$(GO) test -count=1 -timeout 0 -v ./exec/marketsim -run 'TestYear$$' -args -days=$(or $(DAYS),365)
 
 soak-hostile: ## a chain under every attack on time, bytes and room beside honest people: FOR=10m, at least 200 blocks an attack
 	$(GO) test -count=1 -timeout 0 -v ./bench/siege -run 'TestSiege$$' -args -for=$(or $(FOR),10m) -attack='$(ATTACK)'

@@ -100,11 +100,10 @@ func (g *game) asks(by chain.Address) (list []*act) {
 	if g.rng.IntN(20) == 0 {
 		value = plus(value, wei(1))
 	}
-	tag := by.String()
-	list = append(list, &act{
-		name: "submit", from: by, to: chain.AddrJobDispatcher, value: value, payload: fixed(chain.EncodeRequest(q)), tag: tag,
-		do: func(tx chain.Hash) uint16 { return g.m.submit(by, value, tx, q) },
-	})
+	submit := g.submits(by, q)
+	submit.value = value
+	tag := submit.tag
+	list = append(list, submit)
 	if g.rng.IntN(5) > 0 {
 		return list
 	}
@@ -121,6 +120,16 @@ func (g *game) asks(by chain.Address) (list []*act) {
 		},
 		do: func(chain.Hash) uint16 { return g.m.cancel(from, id) },
 	})
+}
+
+// submits is a job that somebody submits with its escrow.
+func (g *game) submits(by chain.Address, q *chain.JobSubmit) *act {
+	a := &act{
+		name: "submit", from: by, to: chain.AddrJobDispatcher, value: plus(wei(q.Spec.MaxPrice), wei(q.Spec.Tip)),
+		payload: fixed(chain.EncodeRequest(q)), tag: by.String(),
+	}
+	a.do = func(tx chain.Hash) uint16 { return g.m.submit(by, a.value, tx, q) }
+	return a
 }
 
 // promised names a seat.

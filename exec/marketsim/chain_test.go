@@ -44,10 +44,15 @@ type game struct {
 	height  uint64
 	nonces  map[chain.Address]uint64
 
-	m       *market
-	supply  *big.Int // the model's
-	players []*player
-	askers  []chain.Address
+	m         *market
+	supply    *big.Int    // the model's
+	year      uint64      // of the last block
+	yearStart *big.Int    // the supply at its start
+	parts     []character // of the runners
+	players   []*player
+	next      func() []*act // what people may send for the next block
+	prompt    bool          // runners do at once what they do, and honest ones make no mistakes
+	askers    []chain.Address
 
 	promises map[promised]*signed
 	stats    map[string]int
@@ -85,14 +90,30 @@ func keyed(t testing.TB, n int) (*secp256k1.PrivateKey, chain.Address) {
 	return key, key.PublicKey().Address()
 }
 
-// newGame returns a market in which nobody is registered.
+// newGame returns a market in which nobody is registered, under rules that are drawn.
 func newGame(t testing.TB, seed uint64, runners int) *game {
 	t.Helper()
-	g := &game{
+	g := bareGame(t, seed)
+	g.p = g.rules()
+	for range runners {
+		g.parts = append(g.parts, g.cast())
+	}
+	g.next = func() []*act { return g.plan(true) }
+	g.open()
+	return g
+}
+
+// bareGame is one without rules and parts.
+func bareGame(t testing.TB, seed uint64) *game {
+	return &game{
 		t: t, seed: seed, rng: rand.New(rand.NewPCG(seed, 227)), memo: jobs.NewMemo(), nonces: map[chain.Address]uint64{},
 		promises: map[promised]*signed{}, stats: map[string]int{}, supply: new(big.Int),
 	}
-	g.p = g.rules()
+}
+
+// open makes the state of the genesis and the model of it.
+func (g *game) open() {
+	g.t.Helper()
 	d, money := state.NewDelta(), ledger{}
 	rich := func(a chain.Address) {
 		account := state.NewAccount()
@@ -101,9 +122,9 @@ func newGame(t testing.TB, seed uint64, runners int) *game {
 		money.credit(a, wei(wealth))
 		g.supply = plus(g.supply, wei(wealth))
 	}
-	for n := range runners {
-		key, addr := keyed(t, n+1)
-		g.players = append(g.players, &player{addr, key, g.cast()})
+	for n, plays := range g.parts {
+		key, addr := keyed(g.t, n+1)
+		g.players = append(g.players, &player{addr, key, plays})
 		rich(addr)
 	}
 	for n := range 3 {
@@ -113,15 +134,20 @@ func newGame(t testing.TB, seed uint64, runners int) *game {
 	staking.Genesis(d, chain.Wei(g.supply.Uint64()))
 	g.state, g.m = statetest.NewMaps(d), newMarket(money)
 	g.m.gone = g.count
-	return g
+}
+
+// roomy are parameters whose blocks have room for all that a game sends.
+func roomy() *params.Params {
+	p := params.Default()
+	p.CyclesTarget, p.CyclesCap, p.CellsTarget, p.CellsCap = 8_000_000_000, 16_000_000_000, 400_000_000, 800_000_000
+	p.MaxTxCycles, p.MaxTxCells, p.MaxBlockBytes = 100_000_000, 5_000_000, 16<<20
+	return &p
 }
 
 // rules are parameters under which everything happens soon, in small numbers that have to be
 // rounded.
 func (g *game) rules() *params.Params {
-	p, r := params.Default(), g.rng
-	p.CyclesTarget, p.CyclesCap, p.CellsTarget, p.CellsCap = 8_000_000_000, 16_000_000_000, 400_000_000, 800_000_000
-	p.MaxTxCycles, p.MaxTxCells, p.MaxBlockBytes = 100_000_000, 5_000_000, 16<<20
+	p, r := roomy(), g.rng
 	p.Runner.StakeFloor, p.Runner.HeartbeatTimeoutBlocks, p.Runner.UnbondingBlocks = 1_000, 8+r.Uint64N(20), 8+r.Uint64N(8)
 	p.Runner.OfferCooldownBlocks, p.Runner.ReturnBlocks, p.Runner.ProbationSuccesses = 1+r.Uint64N(4), 3+r.Uint64N(8), r.Uint64N(3)
 	p.Runner.ReputationHalfLifeBlocks, p.Runner.SlashThreshold = 10+r.Uint64N(500), 1+r.Uint64N(3)
@@ -131,7 +157,7 @@ func (g *game) rules() *params.Params {
 	p.Job.EarlyRetry = r.IntN(4) > 0
 	p.Job.SelectionChainedDraw = r.IntN(3) > 0
 	p.Job.SelectionSeed = []string{params.SelectionSeedSubmission, params.SelectionSeedBeacon, params.SelectionSeedParent}[r.IntN(3)]
-	return &p
+	return p
 }
 
 func (g *game) fatalf(format string, args ...any) {
@@ -219,7 +245,7 @@ const (
 func (g *game) fork() {
 	g.t.Helper()
 	before := g.m.height
-	txs, in := g.transactions(g.plan(true)), g.inputs(1)
+	txs, in := g.transactions(g.next()), g.inputs(1)
 	if g.rng.IntN(2) == 0 {
 		in.ParentHash, in.ParentBeacon = g.inputs(0).ParentHash, g.inputs(0).ParentBeacon
 	}
@@ -270,7 +296,7 @@ func (g *game) model(in *exec.Inputs, acts []*act, txs []*chain.VerifiedTx, r *e
 		fees = plus(fees, wei(receipt.Fee-receipt.Tip))
 	}
 	m.finish()
-	issued := over(times(g.yearStart(), wei(g.p.InflationBasisPoints[0].BasisPoints)), wei(10_000*g.p.BlocksPerYear))
+	issued := g.issued()
 	m.money.credit(validator, issued)
 	g.supply = minus(minus(plus(g.supply, issued), fees), m.burned)
 	if burned := plus(fees, m.burned); burned.Cmp(wei(r.Burned)) != 0 || issued.Cmp(wei(r.Issued)) != 0 {
@@ -278,9 +304,20 @@ func (g *game) model(in *exec.Inputs, acts []*act, txs []*chain.VerifiedTx, r *e
 	}
 }
 
-// yearStart is the supply at the start of the year: no game lasts into the second.
-func (g *game) yearStart() *big.Int {
-	return times(wei(wealth), wei(len(g.players)+len(g.askers)))
+// issued is what a block issues: the supply at the start of its year times the year's rate
+// (whitepaper §8.2; resolutions 9.3, 9.4).
+func (g *game) issued() *big.Int {
+	year := (g.height-1)/g.p.BlocksPerYear + 1
+	if year != g.year {
+		g.year, g.yearStart = year, g.supply
+	}
+	rate := uint64(0)
+	for _, step := range g.p.InflationBasisPoints {
+		if rate = step.BasisPoints; step.UntilYear == 0 || year <= step.UntilYear {
+			break
+		}
+	}
+	return over(times(g.yearStart, wei(rate)), wei(10_000*g.p.BlocksPerYear))
 }
 
 // lateness is how many blocks behind its deadline an attempt ends: one, in which the pass

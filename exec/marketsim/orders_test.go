@@ -3,6 +3,8 @@ package marketsim
 import (
 	"encoding/json"
 	"fmt"
+	"math"
+	"math/rand/v2"
 
 	"github.com/cowboy-foundation/cowboy/chain"
 )
@@ -100,21 +102,22 @@ func (g *game) verified(q *chain.JobSubmit) {
 
 // spoil makes an order one that nobody takes, or that asks for something odd.
 func (g *game) spoil(q *chain.JobSubmit) {
-	switch g.rng.IntN(9) {
+	r := g.rng
+	switch r.IntN(9) {
 	case 0:
-		q.Spec.TimeoutBlocks = g.rng.Uint64N(5)
+		q.Spec.TimeoutBlocks = r.Uint64N(5)
 	case 1:
 		q.Spec.TimeoutBlocks = ^uint64(0)
 	case 2:
 		q.Spec.MaxPrice = 0
 	case 3:
-		q.Spec.Verification.Threshold = uint8(g.rng.IntN(8))
+		q.Spec.Verification.Threshold = uint8(r.IntN(8))
 	case 4:
 		q.Spec.Verification.Runners = 255
 	case 5:
 		q.Spec.Bounds.MaxWallTimeSeconds = 0
 	case 6:
-		q.Spec.Bounds.MaxWallTimeSeconds, q.Spec.Bounds.MaxMemoryMB = ^uint32(0), ^uint32(0)
+		q.Spec.Bounds.MaxWallTimeSeconds, q.Spec.Bounds.MaxMemoryMB, q.Spec.MaxPrice = ^uint32(0), ^uint32(0), q.Spec.MaxPrice*chain.Wei(r.IntN(2))
 	case 7:
 		q.Spec.Verification.DisputeWindowBlocks = ^uint64(0)
 	case 8:
@@ -151,6 +154,9 @@ func (g *game) cast() character {
 // truth is what an honest runner finds.
 func (j *job) truth() int { return 100 + int(j.id[0]) }
 
+// upTo is a number up to another, which has 32 bits.
+func upTo(r *rand.Rand, most uint64) uint32 { return uint32(r.Uint64N(most + 1)) }
+
 // answer is the result that a runner makes up for its seat in an attempt.
 func (g *game) answer(p *player, j *job) *chain.RunnerResult {
 	r := g.rng
@@ -158,12 +164,11 @@ func (g *game) answer(p *player, j *job) *chain.RunnerResult {
 	out := &chain.RunnerResult{
 		Version: 1, Attempt: uint8(j.attempt()), TimestampMillis: 1_000*g.height - r.Uint64N(4_000),
 		Usage: chain.RunnerUsage{
-			WallMillis: r.Uint32N(1_000 * b.MaxWallTimeSeconds), MemoryMB: r.Uint32N(b.MaxMemoryMB + 1), Requests: 1 + r.Uint32N(b.MaxRetries+1),
-			InputTokens: r.Uint32N(b.MaxInputTokens + 1), OutputTokens: r.Uint32N(b.MaxOutputTokens + 1),
+			WallMillis: upTo(r, min(1_000*uint64(b.MaxWallTimeSeconds), math.MaxUint32)), MemoryMB: upTo(r, uint64(b.MaxMemoryMB)),
+			Requests: upTo(r, 1+uint64(b.MaxRetries)), InputTokens: upTo(r, uint64(b.MaxInputTokens)), OutputTokens: upTo(r, uint64(b.MaxOutputTokens)),
 		},
 	}
-	out.Usage.Requests = min(out.Usage.Requests, 1+b.MaxRetries)
-	if r.IntN(8) > 0 {
+	if g.prompt || r.IntN(8) > 0 {
 		out.Source = &chain.ResultSource{URL: "https://a.example/", Status: 200}
 	}
 	v := j.truth()
@@ -182,7 +187,7 @@ func (g *game) answer(p *player, j *job) *chain.RunnerResult {
 	}
 	out.Data = g.spelling(j, v)
 	if p.plays == forger && r.IntN(3) == 0 {
-		out.Usage.WallMillis = 1_000*b.MaxWallTimeSeconds + 1
+		out.Usage.Requests = 2 + b.MaxRetries
 	}
 	return out
 }
@@ -192,7 +197,11 @@ func (g *game) spelling(j *job, v int) []byte {
 	if j.terms.ResultSchema.DataFormat == chain.FormatText {
 		return fmt.Appendf(nil, "it is %d", v)
 	}
-	switch g.rng.IntN(40) {
+	kind := g.rng.IntN(40)
+	if g.prompt {
+		kind = max(kind, 5) // all fields, in one way or another
+	}
+	switch kind {
 	case 0, 5, 6, 7:
 		return fmt.Appendf(nil, `{"w": "x", "v": %d}`, v)
 	case 1, 8, 9:

@@ -16,7 +16,7 @@ import (
 )
 
 var (
-	seeds = flag.Uint64("seeds", 20, "markets that TestMarkets plays")
+	seeds = flag.Uint64("seeds", 24, "markets that TestMarkets plays")
 	first = flag.Uint64("first", 1, "seed of the first")
 )
 
@@ -154,7 +154,7 @@ func (g *game) work(j *job) (acts []*act) {
 		mine := g.promise(p, j)
 		switch {
 		case s.commitment == nil && g.height <= j.commitBy && j.phase == assigned && (j.runners() > 1 || r.IntN(3) == 0):
-			if r.IntN(3) == 0 {
+			if g.dawdles() {
 				continue
 			}
 			c := mine.commitment()
@@ -162,8 +162,8 @@ func (g *game) work(j *job) (acts []*act) {
 				c = *other.commitment
 			}
 			acts = append(acts, g.commits(p.addr, j.id, c))
-		case p.plays == withholding && r.IntN(10) > 0:
-		case r.IntN(3) == 0, !g.m.opens(j, p.addr) && r.IntN(20) > 0:
+		case p.plays == withholding && (g.prompt || r.IntN(10) > 0):
+		case g.dawdles(), !g.m.opens(j, p.addr) && r.IntN(20) > 0:
 		case p.plays == forger && r.IntN(2) == 0:
 			acts = append(acts, g.forges(p, j))
 		case j.aggregator() == s && r.IntN(4) > 0:
@@ -176,6 +176,9 @@ func (g *game) work(j *job) (acts []*act) {
 	}
 	return acts
 }
+
+// dawdles says that a runner lets a block pass.
+func (g *game) dawdles() bool { return !g.prompt && g.rng.IntN(3) == 0 }
 
 func (g *game) playerOf(a chain.Address) *player {
 	for _, p := range g.players {

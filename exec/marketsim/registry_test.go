@@ -48,6 +48,7 @@ type market struct {
 	height  uint64
 	millis  uint64
 	money   ledger
+	earned  ledger   // by runners, of jobs
 	burned  *big.Int // by the market, in this block
 	runners map[chain.Address]*runner
 	joined  []chain.Address
@@ -71,7 +72,7 @@ type usedLast struct {
 
 func newMarket(money ledger) *market {
 	return &market{
-		money: money, runners: map[chain.Address]*runner{}, jobs: map[chain.Hash]*job{}, touched: map[chain.Hash]bool{},
+		money: money, earned: ledger{}, runners: map[chain.Address]*runner{}, jobs: map[chain.Hash]*job{}, touched: map[chain.Hash]bool{},
 		prices: map[chain.JobKind][3]*big.Int{}, latest: map[requester]usedLast{}, burned: new(big.Int),
 	}
 }

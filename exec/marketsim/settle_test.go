@@ -33,6 +33,7 @@ func (m *market) settle(j *job) {
 	pay := func(to chain.Address, amount *big.Int) {
 		left = minus(left, amount)
 		m.money.move(chain.AddrJobDispatcher, to, amount)
+		m.earned.credit(to, amount)
 	}
 	for i, s := range paid {
 		treasury, bonus := part(s.cost, m.p.Job.TreasuryBasisPoints), new(big.Int)
