@@ -47,6 +47,10 @@ func (g *game) ofRunner(p *player) *act {
 		}
 		stake, largest, o := wei(900+r.Uint64N(30_000)), wei(r.Uint64N(6_000)), g.offered()
 		q := &chain.RunnerRegister{MaxJobValue: chain.Wei(largest.Uint64()), RateCard: o.card, Capabilities: o.can, Endpoint: "https://r.example/"}
+		if g.actor != (chain.Address{}) && r.IntN(4) > 0 {
+			o.attested = g.height + r.Uint64N(90)
+			q.Attestation = g.attests(p, o.attested)
+		}
 		return g.toRegistry("register", a, stake, q, func(chain.Hash) uint16 { return m.register(a, stake, largest, o) })
 	}
 	switch r.IntN(9) {
@@ -55,6 +59,9 @@ func (g *game) ofRunner(p *player) *act {
 		if r.IntN(2) == 0 {
 			o := g.offered()
 			q.RateCard, q.Capabilities = &o.card, &o.can
+		}
+		if g.actor != (chain.Address{}) && r.IntN(2) == 0 {
+			q.Attestation = g.attests(p, g.height+r.Uint64N(90))
 		}
 		if r.IntN(3) == 0 {
 			q.MaxJobValue = ref(chain.Wei(r.Uint64N(9_000)))

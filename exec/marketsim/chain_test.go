@@ -15,6 +15,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/exec"
 	"github.com/cowboy-foundation/cowboy/exec/market/jobs"
 	"github.com/cowboy-foundation/cowboy/exec/parallel"
+	"github.com/cowboy-foundation/cowboy/exec/pvm"
 	"github.com/cowboy-foundation/cowboy/exec/staking"
 	"github.com/cowboy-foundation/cowboy/state"
 	"github.com/cowboy-foundation/cowboy/state/statetest"
@@ -43,6 +44,9 @@ type game struct {
 	another func() *parallel.Executor // makes one that knows nothing
 	height  uint64
 	nonces  map[chain.Address]uint64
+
+	engine *pvm.Engine   // nil: there is no actor
+	actor  chain.Address // that asks, verifies and takes answers
 
 	m         *market
 	supply    *big.Int    // the model's
@@ -172,7 +176,7 @@ func (g *game) inputs(fork byte) exec.Inputs {
 		Params: &p, ChainID: chainID, Height: chain.Height(g.height), TimestampMillis: 1_000 * g.height, Proposer: proposer,
 		Validators: []chain.Validator{{Stake: 100, RewardAddress: validator}},
 		ParentHash: chain.Hash{0: fork, 1: byte(g.seed), 2: byte(g.height)}, ParentBeacon: chain.Hash{0: 1 + fork, 1: byte(g.height)},
-		Market: g.memo,
+		Market: g.memo, Engine: g.engine,
 	}
 	for lane := range in.BaseFees {
 		in.BaseFees[lane] = chain.FeePair{PerCycle: 1, PerCell: 1}
@@ -182,14 +186,22 @@ func (g *game) inputs(fork byte) exec.Inputs {
 
 // transactions makes what is sent out of acts, which it puts into the order of a block.
 func (g *game) transactions(acts []*act) []*chain.VerifiedTx {
-	lanes := func(a *act) chain.LaneID { return verified(&chain.Tx{To: &a.to, Payload: a.payload(nil)}, a.from).Lane }
+	target := func(a *act) *chain.Address {
+		if a.to == (chain.Address{}) {
+			return nil // a deployment
+		}
+		return &a.to
+	}
+	lanes := func(a *act) chain.LaneID {
+		return verified(&chain.Tx{To: target(a), Payload: a.payload(nil)}, a.from).Lane
+	}
 	slices.SortStableFunc(acts, func(a, b *act) int { return cmp.Compare(lanes(a), lanes(b)) })
 	nonces, tagged := map[chain.Address]uint64{}, map[string]chain.Hash{}
 	var txs []*chain.VerifiedTx
 	for _, a := range acts {
 		tx := verified(&chain.Tx{
-			ChainID: chainID, Nonce: g.nonces[a.from] + nonces[a.from], To: &a.to, Value: chain.Wei(a.value.Uint64()), Payload: a.payload(tagged),
-			CyclesLimit: 20_000_000, CellsLimit: 1_000_000, MaxFeePerCycle: 10, MaxFeePerCell: 10, TipPerCycle: 2,
+			ChainID: chainID, Nonce: g.nonces[a.from] + nonces[a.from], To: target(a), Value: chain.Wei(a.value.Uint64()), Payload: a.payload(tagged),
+			CyclesLimit: g.cycles(a), CellsLimit: 1_000_000, MaxFeePerCycle: 10, MaxFeePerCell: 10, TipPerCycle: 2,
 		}, a.from)
 		tx.Signers = a.signers
 		nonces[a.from]++
@@ -199,6 +211,15 @@ func (g *game) transactions(acts []*act) []*chain.VerifiedTx {
 		txs = append(txs, tx)
 	}
 	return txs
+}
+
+// cycles is the limit of a transaction: a message to an actor may not take more than that has
+// for a block.
+func (g *game) cycles(a *act) chain.Cycles {
+	if a.to == g.actor {
+		return 900_000
+	}
+	return 20_000_000
 }
 
 func verified(tx *chain.Tx, from chain.Address) *chain.VerifiedTx {

@@ -35,6 +35,9 @@ func (m *market) able(r *runner, j *job) bool {
 	if kind == chain.JobHTTP && !slices.Contains(r.offer.can.HTTPDomains, "*") {
 		return false // the model's runners take all hosts, or none
 	}
+	if m.needs[j.by] && m.height > r.offer.attested { // resolution 5.20
+		return false
+	}
 	if j.spec.MaxPrice > 0 && expected(j, &r.offer.card).Cmp(j.share()) > 0 {
 		return false
 	}

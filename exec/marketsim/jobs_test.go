@@ -143,14 +143,19 @@ func (m *market) submit(by chain.Address, value *big.Int, tx chain.Hash, q *chai
 	if value.Cmp(escrow) != 0 || !m.takes(&q.Spec, &q.Terms) {
 		return chain.CodeBadArgument
 	}
+	m.takeIn(jobID(tx, m.height), by, q.Spec, q.Terms)
+	return chain.CodeOK
+}
+
+// takeIn takes in a job that holds.
+func (m *market) takeIn(id chain.Hash, by chain.Address, spec chain.JobSpec, terms chain.JobTerms) {
 	j := &job{
-		id: jobID(tx, m.height), by: by, submitted: m.height, millis: m.millis, spec: q.Spec, terms: q.Terms, held: escrow,
+		id: id, by: by, submitted: m.height, millis: m.millis, spec: spec, terms: terms, held: plus(wei(spec.MaxPrice), wei(spec.Tip)),
 		phase: fresh, outcome: open,
 	}
-	j.spec.JobID, j.spec.Submitter, j.spec.SubmittedAt = j.id, by, chain.Height(m.height)
-	m.jobs[j.id] = j
-	m.money.move(by, chain.AddrJobDispatcher, escrow)
-	return chain.CodeOK
+	j.spec.JobID, j.spec.Submitter, j.spec.SubmittedAt = id, by, chain.Height(m.height)
+	m.jobs[id] = j
+	m.money.move(by, chain.AddrJobDispatcher, j.held)
 }
 
 // takes says whether a job of an account can be taken in.
@@ -369,11 +374,13 @@ func (m *market) conclude(j *job, o outcome) {
 	}
 	if !frozen {
 		m.end(j, o)
+		m.answer(j)
 		return
 	}
 	j.phase, j.outcome, j.verdict = closing, o, m.height
 	j.window = m.height + m.windowOf(j)
 	j.due = event{j.window, "window"}
+	m.answer(j)
 }
 
 func (m *market) windowOf(j *job) uint64 {

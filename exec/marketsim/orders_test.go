@@ -34,12 +34,28 @@ func (g *game) order() *chain.JobSubmit {
 	if v.Mode != chain.VerifyNone && r.IntN(4) == 0 {
 		q.Terms.ObjectiveChecks = []chain.ObjectiveCheck{&chain.MinLengthObjective{Bytes: 5}}
 	}
+	if g.actor != (chain.Address{}) && r.IntN(2) == 0 {
+		g.involve(q)
+	}
 	if v.Mode != chain.VerifyNone && r.IntN(4) == 0 {
 		q.Terms.FreshnessReference = &chain.FreshnessReference{
 			Reference: chain.FreshnessOf(r.IntN(2)), ToleranceMillis: 2_000 + r.Uint64N(9_000),
 		}
 	}
 	return q
+}
+
+// involve lets the actor of the game verify an order, or take its answer.
+func (g *game) involve(q *chain.JobSubmit) {
+	const cycles = 300_000
+	if v := &q.Spec.Verification; v.Mode != chain.VerifyNone && g.rng.IntN(2) == 0 {
+		method := []string{"approve", "reject", "correct", "missing"}[g.rng.IntN(4)]
+		v.Checks, q.Terms.VerifierCycles = append(v.Checks, &chain.CustomCheck{Actor: g.actor.String(), Method: method}), cycles
+	}
+	if g.rng.IntN(2) == 0 {
+		q.Spec.Callback.Actor, q.Terms.CallbackCycles = g.actor, cycles
+		q.Spec.Callback.Handler = []string{"answer", "fail", "missing"}[g.rng.IntN(3)]
+	}
 }
 
 func (g *game) kind() chain.JobType {

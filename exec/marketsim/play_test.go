@@ -16,17 +16,20 @@ import (
 )
 
 var (
-	seeds = flag.Uint64("seeds", 24, "markets that TestMarkets plays")
+	seeds = flag.Uint64("seeds", 18, "markets that TestMarkets plays")
 	first = flag.Uint64("first", 1, "seed of the first")
 )
 
 // TestMarkets: the chain has what the model has, after every block of every market.
 func TestMarkets(t *testing.T) {
-	met, executors := map[string]int{}, another(t)
+	met, executors, engine := map[string]int{}, another(t), newEngine(t)
 	for seed := *first; seed < *first+*seeds; seed++ {
 		g := newGame(t, seed, 5+int(seed%7))
 		if g.another = executors; seed%4 == 0 {
 			g.beside = g.another()
+		}
+		if seed%3 == 0 {
+			g.engine = engine
 		}
 		g.play(60)
 		for what, n := range g.stats {
@@ -41,13 +44,9 @@ func TestMarkets(t *testing.T) {
 // another makes executors with the same engines, one at a time.
 func another(t testing.TB) func() *parallel.Executor {
 	t.Helper()
-	rt, err := pvm.NewRuntime([2]uint64{1, 2})
-	if err != nil {
-		t.Fatal(err)
-	}
 	engines := make([]*pvm.Engine, 3)
 	for i := range engines {
-		engines[i] = pvm.NewEngine(rt, pvm.NewLRU(1<<20), pvm.DefaultLimits())
+		engines[i] = newEngine(t)
 	}
 	return func() *parallel.Executor {
 		x, err := parallel.New(parallel.Config{Mode: parallel.Planned, Workers: len(engines)}, engines)
@@ -91,7 +90,7 @@ func (g *game) nothingIsLeft() {
 	}
 	for kind, want := range g.m.prices {
 		p, err := jobs.ReadPrices(g.state, kind, chain.Hash{})
-		if err != nil || wei(p.Count).Cmp(want[0]) != 0 || words(p.Sum[:]).Cmp(want[1]) != 0 || words(p.Squares[:]).Cmp(want[2]) != 0 {
+		if err != nil || wei(p.Count).Cmp(want[0]) != 0 || bigOf(p.Sum[:]).Cmp(want[1]) != 0 || bigOf(p.Squares[:]).Cmp(want[2]) != 0 {
 			g.fatalf("payments for kind %d: %+v, %v, want %s", kind, p, err, want)
 		}
 	}
@@ -101,6 +100,11 @@ func (g *game) nothingIsLeft() {
 			g.fatalf("who worked last for %s: %x, %v, want %+v", who.by, row, err, want)
 		}
 	}
+	for a, want := range g.m.answers {
+		if got, err := jobs.ReadCalls(g.state, a); err != nil || got != (jobs.Calls{Sent: want.sent, Failed: want.failed}) {
+			g.fatalf("answers to %s: %+v, %v, want %+v", a, got, err, want)
+		}
+	}
 	for _, r := range g.m.runners {
 		if r.active != 0 || r.bonded.Sign() != 0 {
 			g.fatalf("a runner has %d seats open and %s bonded, and all jobs are gone", r.active, r.bonded)
@@ -108,8 +112,8 @@ func (g *game) nothingIsLeft() {
 	}
 }
 
-// words is a number of several words, the highest first.
-func words(w []uint64) *big.Int {
+// bigOf is a number of several words, the highest first.
+func bigOf(w []uint64) *big.Int {
 	n := new(big.Int)
 	for _, word := range w {
 		n = plus(n.Lsh(n, 64), wei(word))
@@ -130,6 +134,15 @@ func (g *game) plan(asking bool) (acts []*act) {
 			if a := g.ofRunner(p); a != nil {
 				acts = append(acts, a)
 			}
+		}
+	}
+	if g.engine != nil {
+		switch {
+		case g.height == 1:
+			acts = append(acts, g.deploys())
+			g.m.needs[g.actor] = true
+		case asking && r.IntN(6) == 0:
+			acts = append(acts, g.actorAsks())
 		}
 	}
 	for _, by := range g.askers {

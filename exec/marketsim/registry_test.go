@@ -38,26 +38,30 @@ type tranche struct {
 
 // offer is on what terms a runner works.
 type offer struct {
-	card chain.RateCard
-	can  chain.Capabilities
+	card     chain.RateCard
+	can      chain.Capabilities
+	attested uint64 // the last block in which it attests oracle.llm; 0: never
 }
 
 // market is the model.
 type market struct {
-	p       *params.Params // of the block
-	height  uint64
-	millis  uint64
-	money   ledger
-	earned  ledger   // by runners, of jobs
-	burned  *big.Int // by the market, in this block
-	runners map[chain.Address]*runner
-	joined  []chain.Address
-	jobs    map[chain.Hash]*job
-	touched map[chain.Hash]bool
-	prices  map[chain.JobKind][3]*big.Int // how many payments, their sum, and that of their squares
-	latest  map[requester]usedLast
-	drawn   chain.Hash // hash that the block draws with
-	gone    func(*job) // hears of each job whose rows go
+	p        *params.Params // of the block
+	height   uint64
+	millis   uint64
+	money    ledger
+	earned   ledger   // by runners, of jobs
+	burned   *big.Int // by the market, in this block
+	runners  map[chain.Address]*runner
+	joined   []chain.Address
+	jobs     map[chain.Hash]*job
+	touched  map[chain.Hash]bool
+	prices   map[chain.JobKind][3]*big.Int // how many payments, their sum, and that of their squares
+	latest   map[requester]usedLast
+	drawn    chain.Hash // hash that the block draws with
+	answers  map[chain.Address]answers
+	needs    map[chain.Address]bool // actors whose runners have to attest what they can do
+	numbered uint64                 // jobs that the actor has asked for
+	gone     func(*job)             // hears of each job whose rows go
 }
 
 type requester struct {
@@ -73,7 +77,7 @@ type usedLast struct {
 func newMarket(money ledger) *market {
 	return &market{
 		money: money, earned: ledger{}, runners: map[chain.Address]*runner{}, jobs: map[chain.Hash]*job{}, touched: map[chain.Hash]bool{},
-		prices: map[chain.JobKind][3]*big.Int{}, latest: map[requester]usedLast{}, burned: new(big.Int),
+		answers: map[chain.Address]answers{}, needs: map[chain.Address]bool{}, prices: map[chain.JobKind][3]*big.Int{}, latest: map[requester]usedLast{}, burned: new(big.Int),
 	}
 }
 
@@ -166,6 +170,9 @@ func (m *market) update(a chain.Address, more *big.Int, q *chain.RunnerUpdate) u
 	}
 	if q.Capabilities != nil {
 		r.offer.can = *q.Capabilities
+	}
+	if q.Attestation != nil {
+		r.offer.attested = uint64(q.Attestation.ValidUntil)
 	}
 	r.stake, r.largest = stake, largest
 	m.judgeStake(r)

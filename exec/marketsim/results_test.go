@@ -292,6 +292,7 @@ func (m *market) close(j *job) {
 	}
 	j.phase, j.verdict, j.window = closing, m.height, m.height+m.windowOf(j)
 	m.awaitEnd(j)
+	m.answer(j)
 }
 
 // awaitEnd: as long as results may come, the deadline is next, then the end of the window.

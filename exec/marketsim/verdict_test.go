@@ -73,11 +73,18 @@ func (j *job) verdictOf(all []*seat, final bool) (v verdict) {
 			return v
 		}
 	}
-	if !final && !j.early() {
+	named, valid, instead := j.opinion()
+	if !final && (!j.early() || named) {
 		return v
 	}
 	if j.agreement(&v, values) {
 		v.outcome = agreed
+		switch {
+		case !valid: // no agreement
+			v.outcome, v.agree, v.canonical, v.data, v.key = noAgreement, nil, nil, nil, ""
+		case instead != nil:
+			v.data = instead
+		}
 		return v
 	}
 	if final {

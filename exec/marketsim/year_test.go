@@ -8,7 +8,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/chain"
 )
 
-var days = flag.Int("days", 6, "days of market life that TestYear plays")
+var days = flag.Int("days", 4, "days of market life that TestYear plays")
 
 const dayBlocks = 86_400
 
@@ -104,8 +104,8 @@ func (g *game) morning(returns bool) (acts []*act) {
 // steady are the terms of all runners of a year.
 func (g *game) steady() offer {
 	return offer{
-		chain.RateCard{LLMInputToken: 1_000, LLMOutputToken: 3_000, HTTPRequestBase: 200_000, ComputeSecond: 100_000, MemoryMB: 10_000},
-		chain.Capabilities{JobTypes: []chain.JobKind{chain.JobLLM, chain.JobHTTP, chain.JobCustom}, HTTPDomains: []string{"*"}, MaxConcurrentJobs: 3},
+		card: chain.RateCard{LLMInputToken: 1_000, LLMOutputToken: 3_000, HTTPRequestBase: 200_000, ComputeSecond: 100_000, MemoryMB: 10_000},
+		can:  chain.Capabilities{JobTypes: []chain.JobKind{chain.JobLLM, chain.JobHTTP, chain.JobCustom}, HTTPDomains: []string{"*"}, MaxConcurrentJobs: 3},
 	}
 }
 
