@@ -216,9 +216,15 @@ func (m *market) end(j *job, o outcome) {
 func (m *market) begin() {
 	m.burned = new(big.Int)
 	m.floor()
-	for j := m.nextDue(); j != nil; j = m.nextDue() {
+	m.announced = 0
+	for done := uint64(0); done < m.p.Job.DuePerBlock && m.announced < m.p.Job.DuePerBlock; done++ {
+		j := m.nextDue()
+		if j == nil {
+			break
+		}
 		what := j.due.what
 		j.due = event{}
+		done += j.weighs(what)
 		switch what {
 		case "commit deadline":
 			m.commitDeadline(j)
@@ -231,8 +237,25 @@ func (m *market) begin() {
 			delete(m.jobs, j.id)
 		}
 	}
+	if m.nextDue() != nil {
+		m.met["wait for what is due"]++
+	}
 	m.assign(m.height - 1) // under parent-block none is left, but behind a vote
 	m.retry()
+}
+
+// weighs is how many events more something counts as that falls due for a job: one for four
+// seats, or for eight rows that go. So the implementation bounds its work; the texts say how
+// many events a block comes to.
+func (j *job) weighs(what string) uint64 {
+	if what != "prune" {
+		return uint64(j.runners()) / 4
+	}
+	rows := uint64(3)
+	for _, seats := range j.attempts {
+		rows += 3 * uint64(len(seats))
+	}
+	return rows / 8
 }
 
 // nextDue is the job whose turn it is, in the order of heights and ids.
@@ -269,12 +292,26 @@ func (m *market) assign(submitted uint64) {
 	}
 }
 
-// retry draws for those that wait for another committee, the longest waiting first. The
-// model has fewer of them than a block draws for.
+// retry draws for those that wait for another committee, the longest waiting first. Where
+// more wait than a block draws for, a submitter gets a quarter of the draws as long as others
+// wait.
 func (m *market) retry() {
 	waiting := m.byID(func(j *job) bool { return j.waits > 0 })
 	slices.SortStableFunc(waiting, func(a, b *job) int { return cmp.Compare(a.waits, b.waits) })
+	most := int(m.p.Job.RetriesPerBlock)
+	waiting = waiting[:min(len(waiting), 8*most)] // no more are looked at
+	var drawn, rest []*job
+	got := map[chain.Address]int{}
 	for _, j := range waiting {
+		if got[j.by]++; got[j.by] > max(1, most/4) {
+			rest = append(rest, j)
+			continue
+		}
+		drawn = append(drawn, j)
+	}
+	drawn = append(drawn, rest...)
+	m.met["wait for a committee"] += len(drawn) - min(most, len(drawn))
+	for _, j := range drawn[:min(most, len(drawn))] {
 		j.waits = 0
 		m.committee(j)
 	}
@@ -282,10 +319,7 @@ func (m *market) retry() {
 
 // finish is what the market does behind the transactions.
 func (m *market) finish() {
-	for _, j := range m.byID(func(j *job) bool { return m.touched[j.id] }) {
-		m.judge(j)
-	}
-	clear(m.touched)
+	m.judgeAll()
 	for _, j := range m.byID(func(j *job) bool { return j.phase == fresh && j.submitted == m.height }) {
 		j.candidates, j.snapshot = m.candidatesOf(j), true
 	}
@@ -301,8 +335,8 @@ func (m *market) commitDeadline(j *job) {
 		return
 	}
 	for _, s := range j.seats() {
-		if s.commitment == nil {
-			m.silence(s)
+		if s.commitment == nil && m.silence(s) {
+			m.announced++
 		}
 	}
 	if j.committed() < j.threshold() && m.p.Job.EarlyRetry {
@@ -314,12 +348,10 @@ func (m *market) commitDeadline(j *job) {
 
 // silence notes that a seat's runner has let its time pass; one without room for the seat
 // is not blamed (resolution 12.11).
-func (m *market) silence(s *seat) {
+func (m *market) silence(s *seat) (slashed bool) {
 	s.silent = true
 	m.leave(s)
-	if !s.excess {
-		m.silent(s.runner)
-	}
+	return !s.excess && m.silent(s.runner)
 }
 
 // leave notes that a runner has nothing left to do for a seat.
@@ -356,11 +388,13 @@ func (m *market) lapse(j *job) {
 	j.attempts = append(j.attempts, nil)
 	j.begun, j.deadline, j.commitBy, j.gatherTo = 0, 0, 0, 0
 	j.waits = m.height
+	m.announced++
 }
 
 // conclude ends a job without a result. Of one that fails for silence, all that were silent
 // lose again (resolution 12.35). What is frozen waits for the window, and the job with it.
 func (m *market) conclude(j *job, o outcome) {
+	m.announced++
 	frozen := false
 	for _, seats := range j.attempts {
 		for _, s := range seats {

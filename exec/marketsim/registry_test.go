@@ -45,23 +45,27 @@ type offer struct {
 
 // market is the model.
 type market struct {
-	p        *params.Params // of the block
-	height   uint64
-	millis   uint64
-	money    ledger
-	earned   ledger   // by runners, of jobs
-	burned   *big.Int // by the market, in this block
-	runners  map[chain.Address]*runner
-	joined   []chain.Address
-	jobs     map[chain.Hash]*job
-	touched  map[chain.Hash]bool
-	prices   map[chain.JobKind][3]*big.Int // how many payments, their sum, and that of their squares
-	latest   map[requester]usedLast
-	drawn    chain.Hash // hash that the block draws with
-	answers  map[chain.Address]answers
-	needs    map[chain.Address]bool // actors whose runners have to attest what they can do
-	numbered uint64                 // jobs that the actor has asked for
-	gone     func(*job)             // hears of each job whose rows go
+	p         *params.Params // of the block
+	height    uint64
+	millis    uint64
+	money     ledger
+	earned    ledger   // by runners, of jobs
+	burned    *big.Int // by the market, in this block
+	runners   map[chain.Address]*runner
+	joined    []chain.Address
+	jobs      map[chain.Hash]*job
+	touched   map[chain.Hash]bool           // jobs with new results
+	waiting   []chain.Hash                  // jobs that wait to be judged, the longest waiting first
+	room      bool                          // the block can judge results yet
+	announced uint64                        // events of the dispatcher in this block
+	prices    map[chain.JobKind][3]*big.Int // how many payments, their sum, and that of their squares
+	latest    map[requester]usedLast
+	drawn     chain.Hash // hash that the block draws with
+	answers   map[chain.Address]answers
+	needs     map[chain.Address]bool // actors whose runners have to attest what they can do
+	numbered  uint64                 // jobs that the actor has asked for
+	met       map[string]int         // what has happened, for the report
+	gone      func(*job)             // hears of each job whose rows go
 }
 
 type requester struct {
@@ -74,8 +78,9 @@ type usedLast struct {
 	at     uint64
 }
 
-func newMarket(money ledger) *market {
+func newMarket(money ledger, met map[string]int) *market {
 	return &market{
+		met:   met,
 		money: money, earned: ledger{}, runners: map[chain.Address]*runner{}, jobs: map[chain.Hash]*job{}, touched: map[chain.Hash]bool{},
 		answers: map[chain.Address]answers{}, needs: map[chain.Address]bool{}, prices: map[chain.JobKind][3]*big.Int{}, latest: map[requester]usedLast{}, burned: new(big.Int),
 	}
@@ -309,16 +314,19 @@ func (m *market) stand(r *runner, after *big.Int) {
 }
 
 // silent is what silence costs (resolutions 6.9, 12.35).
-func (m *market) silent(a chain.Address) {
+func (m *market) silent(a chain.Address) (slashed bool) {
 	r, p := m.runners[a], &m.p.Runner
 	r.silences++
 	r.inRow++
 	m.lose(r, p.TimeoutReputationPenalty)
 	if r.inRow >= p.SlashThreshold {
 		r.inRow = 0
-		m.burn(m.slash(r, p.SlashTimeoutBasisPoints))
+		burned := m.slash(r, p.SlashTimeoutBasisPoints)
+		m.burn(burned)
+		slashed = burned.Sign() > 0
 	}
 	m.judgeStake(r)
+	return slashed
 }
 
 func (m *market) disagreed(a chain.Address) {

@@ -181,18 +181,68 @@ func (m *market) allIn(j *job) bool {
 	return !waits || m.height >= j.commitBy
 }
 
-// judge looks for the outcome of a job with new results, or says of late ones whether they
-// agree.
-func (m *market) judge(j *job) {
-	switch j.phase {
-	case assigned:
-		m.judgeAttempt(j)
-	case closing:
-		m.judgeLate(j)
+// judgeAll judges the jobs that wait for it, then those with new results by their ids; what
+// finds no room waits.
+func (m *market) judgeAll() {
+	m.room = true
+	seen := map[chain.Hash]bool{}
+	var waiting []chain.Hash
+	for _, id := range m.waiting {
+		if seen[id] = true; !m.judge(m.jobs[id]) {
+			waiting = append(waiting, id)
+		}
 	}
+	for _, j := range m.byID(func(j *job) bool { return m.touched[j.id] && !seen[j.id] }) {
+		if !m.judge(j) {
+			waiting = append(waiting, j.id)
+		}
+	}
+	m.met["wait to be judged"] += len(waiting)
+	m.waiting = waiting
+	clear(m.touched)
 }
 
-func (m *market) judgeAttempt(j *job) {
+// hasRoom says whether a block has room for a job's results: always in the games that give it
+// steps for all; for one job in those that give it a single step, which is used up by any
+// result that has to be read.
+func (m *market) hasRoom(all []*seat) bool {
+	if m.p.Job.JudgeStepsPerBlock > 1 {
+		return true
+	}
+	if !m.room {
+		return false
+	}
+	for _, s := range all {
+		m.room = m.room && s.shown.result.Outcome != chain.OutcomeOK
+	}
+	return true
+}
+
+// judge looks for the outcome of a job with new results, or says of late ones whether they
+// agree. It reports false where it has to wait.
+func (m *market) judge(j *job) bool {
+	switch {
+	case j == nil:
+	case j.phase == assigned:
+		return m.judgeAttempt(j)
+	case j.phase == closing:
+		return m.judgeLate(j)
+	}
+	return true
+}
+
+// mayDecide says whether what was shown can come to an outcome before all are in.
+func (j *job) mayDecide(all []*seat) bool {
+	n := map[chain.Outcome]int{}
+	for _, s := range all {
+		n[s.shown.result.Outcome]++
+	}
+	t := j.threshold()
+	return j.early() && n[chain.OutcomeOK] >= t ||
+		n[chain.OutcomeImpossible] >= t || n[chain.OutcomeActorFault] >= t || n[chain.OutcomeExternalFault] >= t
+}
+
+func (m *market) judgeAttempt(j *job) bool {
 	lapses := j.runners() > 1 && j.committed() < j.threshold()
 	in := !lapses && m.allIn(j)
 	final := in || m.height >= j.deadline
@@ -202,8 +252,11 @@ func (m *market) judgeAttempt(j *job) {
 			all = append(all, s)
 		}
 	}
-	if len(all) == 0 || lapses && !final {
-		return
+	if len(all) == 0 || !final && (lapses || !j.mayDecide(all)) {
+		return true
+	}
+	if !m.hasRoom(all) {
+		return false
 	}
 	v := j.verdictOf(all, final)
 	switch {
@@ -224,8 +277,11 @@ func (m *market) judgeAttempt(j *job) {
 	default: // somebody has withheld what it promised
 		m.freezeFaults(j, v.faults)
 		void(all)
-		j.due = event{m.height, "deadline"}
+		if j.due.what == "" {
+			j.due = event{m.height, "deadline"}
+		}
 	}
+	return true
 }
 
 func (j *job) number(s *seat) int {
@@ -277,6 +333,7 @@ func (m *market) freezeFaults(j *job, faulty []*seat) {
 // freeze slashes the runner of a seat, once: faults of one result do not add up.
 func (m *market) freeze(s *seat, basisPoints uint64) {
 	if s.frozen.Sign() == 0 {
+		m.met["frozen"]++
 		s.frozen = m.slash(m.runners[s.runner], basisPoints)
 	}
 }
@@ -304,7 +361,7 @@ func (m *market) awaitEnd(j *job) {
 	j.due = event{max(j.window, m.height), "window"}
 }
 
-func (m *market) judgeLate(j *job) {
+func (m *market) judgeLate(j *job) bool {
 	var all []*seat
 	for _, s := range j.seats() {
 		if s.shown != nil && s.mark == "" {
@@ -312,10 +369,16 @@ func (m *market) judgeLate(j *job) {
 		}
 	}
 	if len(all) == 0 {
-		return
+		return true
 	}
-	m.grade(j, all, j.lateVerdict(all))
+	if !m.hasRoom(all) {
+		return false
+	}
+	v := j.lateVerdict(all)
+	m.met["late results that agree"] += len(v.agree)
+	m.grade(j, all, v)
 	m.awaitEnd(j)
+	return true
 }
 
 // deadline is the end of an attempt, or of the time in which results are paid (resolutions

@@ -57,6 +57,7 @@ func (m *market) settle(j *job) {
 		m.countPrice(j.spec.JobType.Kind(), s.cost)
 	}
 	if gatherer != nil {
+		m.met["aggregator paid"]++
 		pay(gatherer.runner, bonuses)
 	}
 	pay(j.by, left)
