@@ -26,9 +26,20 @@ func (g *game) offered() offer {
 			JobTypes: []chain.JobKind{chain.JobLLM, chain.JobHTTP, chain.JobCustom}, HTTPDomains: []string{"*"}, MaxConcurrentJobs: uint16(1 + r.IntN(4)),
 		},
 	}
+	for n := range byte(2) {
+		if r.IntN(2) == 0 {
+			o.card.SupportedModels = append(o.card.SupportedModels, chain.Hash{1 + n})
+		}
+	}
 	switch r.IntN(20) {
 	case 0:
 		o.can.HTTPDomains = nil
+	case 3:
+		o.can.HTTPDomains = []string{"*.a.example", "b.example"}
+	case 4:
+		o.can.HTTPDomains = []string{"a.example", "b.example"}
+	case 5:
+		o.can.HTTPDomains = []string{host}
 	case 1:
 		o.can.JobTypes = o.can.JobTypes[:1+r.IntN(2)]
 	case 2:

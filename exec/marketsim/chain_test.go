@@ -2,6 +2,7 @@ package marketsim
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math/big"
 	"math/rand/v2"
@@ -10,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/fees"
 	"github.com/cowboy-foundation/cowboy/chain/params"
 	"github.com/cowboy-foundation/cowboy/crypto/secp256k1"
 	"github.com/cowboy-foundation/cowboy/exec"
@@ -256,16 +258,21 @@ func (g *game) block(acts []*act) {
 			g.fatalf("in parallel\n%s\none by one\n%s", got, want)
 		}
 	}
+	if g.rng.IntN(strangersEach) == 0 {
+		g.stranger()
+	}
 	g.state = g.state.With(r.Delta)
 	g.model(&in, acts, txs, &r)
 	g.compare(&r)
 }
 
-// A game has a fork in one of so many blocks, a restart, and a vote.
+// A game has a fork in one of so many blocks, a restart, a vote, and somebody who sends what
+// only others may.
 const (
-	forksEach    = 8
-	restartsEach = 15
-	votesEach    = 12
+	forksEach     = 8
+	restartsEach  = 15
+	votesEach     = 12
+	strangersEach = 6
 )
 
 // fork executes another block on the same parent, which nobody keeps. What was learned of it
@@ -288,6 +295,27 @@ func (g *game) fork() {
 	}
 	g.m.height = before
 	g.stats["fork"]++
+}
+
+// stranger tries to send what runners alone may, or those who were drawn for a job: that
+// stands in no block (resolution 11.13).
+func (g *game) stranger() {
+	g.t.Helper()
+	by := g.askers[g.rng.IntN(len(g.askers))]
+	var id chain.Hash
+	for _, j := range g.m.byID(func(j *job) bool { return j.phase == assigned }) {
+		id = j.id
+	}
+	a := []*act{
+		g.heartbeat(by), g.commits(by, id, chain.Hash{1}), g.reveals(by, id, signed{}), g.gathers(by, id, []signed{{}}),
+		g.toRegistry("deregister", by, new(big.Int), &chain.RunnerDeregister{}, nil),
+		g.toRegistry("unstake", by, new(big.Int), &chain.RunnerUnstake{Amount: 1}, nil),
+	}[g.rng.IntN(6)]
+	_, err := exec.Apply(g.state, g.inputs(0), g.transactions([]*act{a}))
+	if !errors.Is(err, fees.ErrRole) || !errors.As(err, new(*exec.InvalidTx)) {
+		g.fatalf("%s of a stranger: %v", a.name, err)
+	}
+	g.stats["stranger "+a.name]++
 }
 
 // restart goes on from a snapshot of the state, with nothing else remembered.

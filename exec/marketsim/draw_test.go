@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"math/big"
 	"slices"
+	"strings"
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/crypto/keccak"
@@ -32,8 +33,15 @@ func (m *market) able(r *runner, j *job) bool {
 	if !slices.Contains(r.offer.can.JobTypes, kind) {
 		return false
 	}
-	if kind == chain.JobHTTP && !slices.Contains(r.offer.can.HTTPDomains, "*") {
-		return false // the model's runners take all hosts, or none
+	switch q := j.spec.JobType.(type) {
+	case *chain.HTTPJob:
+		if !slices.ContainsFunc(r.offer.can.HTTPDomains, func(d string) bool { return covers(d, host) }) {
+			return false
+		}
+	case *chain.LLMJob:
+		if q.ModelID != (chain.Hash{}) && !slices.Contains(r.offer.card.SupportedModels, q.ModelID) {
+			return false
+		}
 	}
 	if m.needs[j.by] && m.height > r.offer.attested { // resolution 5.20
 		return false
@@ -46,6 +54,16 @@ func (m *market) able(r *runner, j *job) bool {
 	}
 	free := minus(r.stake, least(r.bonded, r.stake))
 	return times(free, wei(uint64(1_000_000))).Cmp(times(wei(j.spec.MaxPrice), wei(j.bondE6()))) >= 0
+}
+
+// host is that of all pages that the model's jobs fetch.
+const host = "www.a.example"
+
+// covers says whether a pattern of domains has a host: all, the host itself, or what lies
+// below a domain (entitlements §8.2).
+func covers(pattern, host string) bool {
+	below, wild := strings.CutPrefix(pattern, "*.")
+	return pattern == "*" || pattern == host || wild && strings.HasSuffix(host, "."+below)
 }
 
 // bondE6 is what economic_bond asks for, in millionths of the price: twice that where the

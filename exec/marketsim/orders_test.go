@@ -61,11 +61,15 @@ func (g *game) involve(q *chain.JobSubmit) {
 func (g *game) kind() chain.JobType {
 	switch g.rng.IntN(4) {
 	case 0:
-		return &chain.LLMJob{Prompt: "why?", MaxTokens: 5}
+		q := &chain.LLMJob{Prompt: "why?", MaxTokens: 5}
+		if g.rng.IntN(3) == 0 {
+			q.ModelID = chain.Hash{byte(1 + g.rng.IntN(2))}
+		}
+		return q
 	case 1:
 		return &chain.CustomJob{Params: []byte{}}
 	}
-	return &chain.HTTPJob{URL: "https://a.example/", Method: "GET"}
+	return &chain.HTTPJob{URL: "https://" + host + "/", Method: "GET"}
 }
 
 // verified gives an order one of the modes that are built, and a committee.
@@ -185,7 +189,7 @@ func (g *game) answer(p *player, j *job) *chain.RunnerResult {
 		},
 	}
 	if g.prompt || r.IntN(8) > 0 {
-		out.Source = &chain.ResultSource{URL: "https://a.example/", Status: 200}
+		out.Source = &chain.ResultSource{URL: "https://" + host + "/", Status: 200}
 	}
 	v := j.truth()
 	switch p.plays {

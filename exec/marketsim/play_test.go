@@ -88,10 +88,10 @@ func (g *game) nothingIsLeft() {
 			g.fatalf("%d rows are left in %s", len(rows), table)
 		}
 	}
-	for kind, want := range g.m.prices {
-		p, err := jobs.ReadPrices(g.state, kind, chain.Hash{})
+	for of, want := range g.m.prices {
+		p, err := jobs.ReadPrices(g.state, of.kind, of.model)
 		if err != nil || wei(p.Count).Cmp(want[0]) != 0 || bigOf(p.Sum[:]).Cmp(want[1]) != 0 || bigOf(p.Squares[:]).Cmp(want[2]) != 0 {
-			g.fatalf("payments for kind %d: %+v, %v, want %s", kind, p, err, want)
+			g.fatalf("payments for %+v: %+v, %v, want %s", of, p, err, want)
 		}
 	}
 	for who, want := range g.m.latest {

@@ -54,11 +54,11 @@ type market struct {
 	runners   map[chain.Address]*runner
 	joined    []chain.Address
 	jobs      map[chain.Hash]*job
-	touched   map[chain.Hash]bool           // jobs with new results
-	waiting   []chain.Hash                  // jobs that wait to be judged, the longest waiting first
-	room      bool                          // the block can judge results yet
-	announced uint64                        // events of the dispatcher in this block
-	prices    map[chain.JobKind][3]*big.Int // how many payments, their sum, and that of their squares
+	touched   map[chain.Hash]bool      // jobs with new results
+	waiting   []chain.Hash             // jobs that wait to be judged, the longest waiting first
+	room      bool                     // the block can judge results yet
+	announced uint64                   // events of the dispatcher in this block
+	prices    map[pricedAs][3]*big.Int // how many payments, their sum, and that of their squares
 	latest    map[requester]usedLast
 	drawn     chain.Hash // hash that the block draws with
 	answers   map[chain.Address]answers
@@ -82,7 +82,7 @@ func newMarket(money ledger, met map[string]int) *market {
 	return &market{
 		met:   met,
 		money: money, earned: ledger{}, runners: map[chain.Address]*runner{}, jobs: map[chain.Hash]*job{}, touched: map[chain.Hash]bool{},
-		answers: map[chain.Address]answers{}, needs: map[chain.Address]bool{}, prices: map[chain.JobKind][3]*big.Int{}, latest: map[requester]usedLast{}, burned: new(big.Int),
+		answers: map[chain.Address]answers{}, needs: map[chain.Address]bool{}, prices: map[pricedAs][3]*big.Int{}, latest: map[requester]usedLast{}, burned: new(big.Int),
 	}
 }
 

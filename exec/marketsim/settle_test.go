@@ -54,7 +54,7 @@ func (m *market) settle(j *job) {
 		r.successes++
 		m.gain(r)
 		m.judgeStake(r)
-		m.countPrice(j.spec.JobType.Kind(), s.cost)
+		m.countPrice(j.priced(), s.cost)
 	}
 	if gatherer != nil {
 		m.met["aggregator paid"]++
@@ -95,8 +95,8 @@ func (j *job) gatherer() *seat {
 }
 
 // countPrice is resolution 12.50.
-func (m *market) countPrice(kind chain.JobKind, paid *big.Int) {
-	p, ok := m.prices[kind]
+func (m *market) countPrice(of pricedAs, paid *big.Int) {
+	p, ok := m.prices[of]
 	if !ok {
 		p = [3]*big.Int{new(big.Int), new(big.Int), new(big.Int)}
 	}
@@ -105,5 +105,19 @@ func (m *market) countPrice(kind chain.JobKind, paid *big.Int) {
 			p[i] = over(p[i], wei(2))
 		}
 	}
-	m.prices[kind] = [3]*big.Int{plus(p[0], wei(1)), plus(p[1], paid), plus(p[2], times(paid, paid))}
+	m.prices[of] = [3]*big.Int{plus(p[0], wei(1)), plus(p[1], paid), plus(p[2], times(paid, paid))}
+}
+
+// pricedAs is what payments are counted for.
+type pricedAs struct {
+	kind  chain.JobKind
+	model chain.Hash
+}
+
+func (j *job) priced() pricedAs {
+	p := pricedAs{kind: j.spec.JobType.Kind()}
+	if q, ok := j.spec.JobType.(*chain.LLMJob); ok {
+		p.model = q.ModelID
+	}
+	return p
 }
