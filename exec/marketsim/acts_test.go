@@ -23,7 +23,7 @@ func (g *game) offered() offer {
 			ComputeSecond: chain.Wei(r.IntN(40)), MemoryMB: chain.Wei(r.IntN(5)),
 		},
 		can: chain.Capabilities{
-			JobTypes: []chain.JobKind{chain.JobLLM, chain.JobHTTP, chain.JobCustom}, HTTPDomains: []string{"*"}, MaxConcurrentJobs: uint16(1 + r.IntN(4)),
+			JobTypes: []chain.JobKind{chain.JobLLM, chain.JobHTTP, chain.JobCustom}, HTTPDomains: []string{"*"}, MaxConcurrentJobs: uint16(1 + r.IntN(5)),
 		},
 	}
 	for n := range byte(2) {
@@ -98,6 +98,12 @@ func (g *game) ofRunner(p *player) *act {
 		return g.toRegistry("register", a, stake, q, func(chain.Hash) uint16 { return m.register(a, stake, none, o) })
 	}
 	return nil
+}
+
+// topUp adds to a runner's stake.
+func (g *game) topUp(a chain.Address, more *big.Int) *act {
+	q := &chain.RunnerUpdate{}
+	return g.toRegistry("top up", a, more, q, func(chain.Hash) uint16 { return g.m.update(a, more, q) })
 }
 
 func (g *game) heartbeat(a chain.Address) *act {

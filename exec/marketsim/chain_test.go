@@ -58,6 +58,7 @@ type game struct {
 	players   []*player
 	next      func() []*act // what people may send for the next block
 	tight     bool          // blocks have no room for all that falls due, and jobs may take longer
+	scatters  int           // how many results of six an aggregator leaves for another time
 	prompt    bool          // runners do at once what they do, and honest ones make no mistakes
 	askers    []chain.Address
 
@@ -101,7 +102,7 @@ func keyed(t testing.TB, n int) (*secp256k1.PrivateKey, chain.Address) {
 func newGame(t testing.TB, seed uint64, runners int) *game {
 	t.Helper()
 	g := bareGame(t, seed)
-	g.p = g.rules()
+	g.p, g.scatters = g.rules(), 1+3*int(seed%2)
 	for range runners {
 		g.parts = append(g.parts, g.cast())
 	}
@@ -157,7 +158,7 @@ func (g *game) rules() *params.Params {
 	p, r := roomy(), g.rng
 	p.Runner.StakeFloor, p.Runner.HeartbeatTimeoutBlocks, p.Runner.UnbondingBlocks = 1_000, 8+r.Uint64N(20), 8+r.Uint64N(8)
 	p.Runner.OfferCooldownBlocks, p.Runner.ReturnBlocks, p.Runner.ProbationSuccesses = 1+r.Uint64N(4), 3+r.Uint64N(8), r.Uint64N(3)
-	p.Runner.ReputationHalfLifeBlocks, p.Runner.SlashThreshold = 10+r.Uint64N(500), 1+r.Uint64N(3)
+	p.Runner.ReputationHalfLifeBlocks, p.Runner.SlashThreshold = 2+r.Uint64N(200), 1+r.Uint64N(3)
 	p.Job.MinWindowBlocks, p.Job.MinCommitteeTimeoutBlocks = 1+r.Uint64N(3), 5
 	p.Job.ChallengeWindowBlocks, p.Job.KeepBlocks, p.Job.MinFee = 2+r.Uint64N(5), 3+r.Uint64N(12), 37
 	p.Job.RequirePrice = r.IntN(2) == 0

@@ -33,6 +33,9 @@ func (g *game) order() *chain.JobSubmit {
 	g.verified(q)
 	if v.Mode != chain.VerifyNone && r.IntN(4) == 0 {
 		q.Terms.ObjectiveChecks = []chain.ObjectiveCheck{&chain.MinLengthObjective{Bytes: 5}}
+		if r.IntN(2) == 0 {
+			q.Terms.ObjectiveChecks = append(q.Terms.ObjectiveChecks, &chain.EntropyObjective{MinMillibits: 2_500 + r.Uint64N(700)})
+		}
 	}
 	if g.actor != (chain.Address{}) && r.IntN(2) == 0 {
 		g.involve(q)
@@ -80,7 +83,7 @@ func (g *game) verified(q *chain.JobSubmit) {
 		v.Runners, v.Threshold = uint8(n), uint8(n/2+1+r.IntN(n-n/2))
 	}
 	equal := func() { v.Checks = []chain.VerifierCheck{&chain.FieldsCheck{Fields: []string{"v", "w"}}} }
-	switch r.IntN(9) {
+	switch r.IntN(10) {
 	case 0:
 		v.Mode, v.Runners, v.Threshold = chain.VerifyNone, 1, 1
 	case 1:
@@ -117,6 +120,10 @@ func (g *game) verified(q *chain.JobSubmit) {
 		v.Mode = chain.VerifyStructured
 		committee(2)
 		q.Terms.Snapshot = &chain.Snapshot{Mode: chain.SnapshotLatest}
+	case 9:
+		v.Mode = chain.VerifyStructured
+		committee(3)
+		q.Terms.Snapshot = &chain.Snapshot{Mode: chain.SnapshotMedian, OutlierE6: uint64(r.IntN(2)) * 200_000}
 	}
 }
 
@@ -160,10 +167,14 @@ const (
 	characters
 )
 
-// cast gives a runner its part. In one game of seven most collude.
+// cast gives a runner its part. In one game of seven most collude, in one of eleven most say
+// that jobs fail.
 func (g *game) cast() character {
-	if g.seed%7 == 0 && g.rng.IntN(3) > 0 {
+	switch {
+	case g.seed%7 == 0 && g.rng.IntN(3) > 0:
 		return colluder
+	case g.seed%11 == 0 && g.rng.IntN(3) > 0:
+		return complaining
 	}
 	if g.rng.IntN(2) == 0 {
 		return character(g.rng.IntN(int(lazy)))
@@ -198,7 +209,10 @@ func (g *game) answer(p *player, j *job) *chain.RunnerResult {
 	case colluder:
 		v = 9_999
 	case complaining:
-		out.Outcome = chain.Outcome(1 + r.IntN(3))
+		out.Outcome = chain.Outcome(1 + j.id[1]%3)
+		if r.IntN(6) == 0 {
+			out.Outcome = chain.Outcome(1 + r.IntN(3))
+		}
 		out.Detail = &chain.ResultDetail{Done: r.Uint32N(4), Total: 3 + r.Uint32N(3), Text: "no"}
 		return out
 	}

@@ -24,7 +24,7 @@ var (
 func TestMarkets(t *testing.T) {
 	met, executors, engine := map[string]int{}, another(t), newEngine(t)
 	for seed := *first; seed < *first+*seeds; seed++ {
-		g := newGame(t, seed, 5+int(seed%7))
+		g := newGame(t, seed, 5+int(seed%9))
 		if g.another = executors; seed%4 == 0 {
 			g.beside = g.another()
 		}
@@ -127,10 +127,18 @@ func (g *game) plan(asking bool) (acts []*act) {
 	g.m.height = g.height
 	for _, p := range g.players {
 		known := g.m.registered(p.addr)
-		if known != nil && (r.IntN(4) == 0 || p.plays == careful) {
+		if known != nil && (r.IntN(2) == 0 || p.plays == careful) {
 			acts = append(acts, g.heartbeat(p.addr))
 		}
-		if g.height <= 2 && known == nil || r.IntN(12) == 0 {
+		if known != nil && known.fellAt != 0 && r.IntN(5) == 0 {
+			acts = append(acts, g.toRegistry("return", p.addr, new(big.Int), &chain.RunnerReturn{}, func(chain.Hash) uint16 { return g.m.comeBack(p.addr) }))
+			continue
+		}
+		if known != nil && known.under && r.IntN(5) == 0 {
+			acts = append(acts, g.topUp(p.addr, plus(g.m.required(known.largest), wei(r.Uint64N(5_000)))))
+			continue
+		}
+		if g.height <= 2 && known == nil || r.IntN(18) == 0 {
 			if a := g.ofRunner(p); a != nil {
 				acts = append(acts, a)
 			}
@@ -206,7 +214,7 @@ func (g *game) playerOf(a chain.Address) *player {
 func (g *game) gathered(j *job) (all []signed) {
 	for _, s := range j.seats() {
 		mine := g.promises[promised{j.id, j.attempt(), s.runner}]
-		if mine == nil || s.shown != nil || s.commitment == nil || g.playerOf(s.runner).plays == withholding || g.rng.IntN(6) == 0 {
+		if mine == nil || s.shown != nil || s.commitment == nil || g.playerOf(s.runner).plays == withholding || g.rng.IntN(6) < g.scatters {
 			continue
 		}
 		all = append(all, *mine)

@@ -8,6 +8,7 @@ import (
 	"math/big"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/cowboy-foundation/cowboy/chain"
@@ -27,9 +28,10 @@ type verdict struct {
 // value is what is compared of a result.
 type value struct {
 	seat   *seat
-	key    string     // equal in what must be equal
-	fields []*big.Rat // numbers of a median
-	millis uint64     // when its data is of
+	key    string              // equal in what must be equal
+	fields []*big.Rat          // numbers of a median, as the job names them
+	all    map[string]*big.Rat // all of them, where it names none
+	millis uint64              // when its data is of
 }
 
 func (j *job) mode() chain.VerificationMode { return j.spec.Verification.Mode }
@@ -151,6 +153,11 @@ func (s *seat) boundAt() uint64 {
 // any of them a result does not agree.
 func (j *job) median(v *verdict, values []value) bool {
 	names := j.fields()
+	if len(names) == 0 {
+		if names, values = common(values, j.threshold()); len(values) < j.threshold() {
+			return false
+		}
+	}
 	medians := make([]*big.Rat, len(names))
 	for k := range names {
 		var column []*big.Rat
@@ -183,6 +190,62 @@ func (j *job) median(v *verdict, values []value) bool {
 	return true
 }
 
+// common are the numbers that a threshold of values have, and the values that have all of
+// these: where a job names no fields, a minority neither adds one nor takes one away.
+func common(values []value, threshold int) (names []string, kept []value) {
+	n := map[string]int{}
+	for _, x := range values {
+		for name := range x.all {
+			if n[name]++; n[name] == threshold {
+				names = append(names, name)
+			}
+		}
+	}
+	slices.Sort(names)
+	for _, x := range values {
+		x.fields = nil
+		for _, name := range names {
+			if number := x.all[name]; number != nil {
+				x.fields = append(x.fields, number)
+			}
+		}
+		if len(names) > 0 && len(x.fields) == len(names) {
+			kept = append(kept, x)
+		}
+	}
+	return names, kept
+}
+
+// varied says whether data has an entropy of order 0 of so many thousandths of a bit in each
+// byte (resolution 12.44).
+func varied(data []byte, millibits uint64) bool {
+	n, counts := len(data), map[byte]int{}
+	for _, b := range data {
+		counts[b]++
+	}
+	e := times(wei(n), logarithm(n))
+	for _, c := range counts {
+		e = minus(e, times(wei(c), logarithm(c)))
+	}
+	return times(wei(1_000), e).Cmp(times(wei(millibits), times(wei(n), wei(65_536)))) >= 0
+}
+
+// logarithm is floor(65,536 · log2 n) for n of at least 1: one less than the bits of
+// n to the power 65,536. Few are asked for, which stay known.
+func logarithm(n int) *big.Int {
+	if n == 0 {
+		return new(big.Int)
+	}
+	known, ok := logarithms.Load(n)
+	if !ok {
+		known = wei(new(big.Int).Exp(wei(n), wei(65_536), nil).BitLen() - 1)
+		logarithms.Store(n, known)
+	}
+	return known.(*big.Int)
+}
+
+var logarithms sync.Map
+
 // fields are those in which results must agree, or of which medians are taken.
 func (j *job) fields() (names []string) {
 	if j.terms.VoteField != nil {
@@ -208,8 +271,11 @@ func (j *job) read(s *seat) (v value, counts, fault bool) {
 	}
 	v.seat = s
 	for _, c := range j.terms.ObjectiveChecks { // resolution 12.44
-		if c, ok := c.(*chain.MinLengthObjective); ok && uint64(len(r.Data)) < c.Bytes {
-			fault = true
+		switch c := c.(type) {
+		case *chain.MinLengthObjective:
+			fault = fault || uint64(len(r.Data)) < c.Bytes
+		case *chain.EntropyObjective:
+			fault = fault || !varied(r.Data, c.MinMillibits)
 		}
 	}
 	ok := false
@@ -232,11 +298,20 @@ func (j *job) read(s *seat) (v value, counts, fault bool) {
 // compared takes from a document what is compared.
 func (j *job) compared(v *value, doc any) bool {
 	names := j.fields()
+	object, _ := doc.(map[string]any)
+	if len(names) == 0 && j.mode() == chain.VerifyStructured && j.takes() == chain.SnapshotMedian {
+		v.all = map[string]*big.Rat{}
+		for name, member := range object {
+			if n, ok := member.(*big.Rat); ok {
+				v.all[name] = n
+			}
+		}
+		return len(v.all) > 0
+	}
 	if len(names) == 0 {
 		v.key = canonical(doc)
 		return true
 	}
-	object, _ := doc.(map[string]any)
 	for _, name := range names {
 		member, ok := object[name]
 		if !ok {

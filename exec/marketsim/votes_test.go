@@ -20,7 +20,7 @@ func (g *game) vote() {
 		func() { p.Runner.InitialReputation = 48 + r.Uint64N(6) },
 		func() { p.Runner.ReputationHalfLifeBlocks = 1 + r.Uint64N(300) },
 		func() { p.Runner.ReputationPerResult = r.Uint64N(4) },
-		func() { p.Runner.TimeoutReputationPenalty = r.Uint64N(60) },
+		func() { p.Runner.TimeoutReputationPenalty = r.Uint64N(12) },
 		func() { p.Runner.DisagreementPenalty = r.Uint64N(4) },
 		func() { p.Runner.SlashThreshold = 1 + r.Uint64N(4) },
 		func() { p.Runner.ProbationSuccesses = r.Uint64N(4) },

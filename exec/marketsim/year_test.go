@@ -95,7 +95,7 @@ func (g *game) morning(returns bool) (acts []*act) {
 			acts = append(acts, g.toRegistry("return", a, none, &chain.RunnerReturn{}, func(chain.Hash) uint16 { return g.m.comeBack(a) }))
 		}
 		if need := minus(g.m.required(r.largest), r.stake); r.under && need.Sign() > 0 {
-			acts = append(acts, g.toRegistry("update", a, need, &chain.RunnerUpdate{}, func(chain.Hash) uint16 { return g.m.update(a, need, &chain.RunnerUpdate{}) }))
+			acts = append(acts, g.topUp(a, need))
 		}
 	}
 	return acts
