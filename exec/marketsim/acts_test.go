@@ -125,7 +125,9 @@ func (g *game) asks(by chain.Address) (list []*act) {
 		value = plus(value, wei(1))
 	}
 	submit := g.submits(by, q)
-	submit.value = value
+	if submit.value = value; !value.IsUint64() {
+		submit.value = wei(q.Spec.MaxPrice)
+	}
 	tag := submit.tag
 	list = append(list, submit)
 	if g.rng.IntN(5) > 0 {
@@ -144,6 +146,19 @@ func (g *game) asks(by chain.Address) (list []*act) {
 		},
 		do: func(chain.Hash) uint16 { return g.m.cancel(from, id) },
 	})
+}
+
+// regrets is somebody who wants to take back any job that there is.
+func (g *game) regrets(by chain.Address) *act {
+	all := g.m.byID(func(*job) bool { return true })
+	if len(all) == 0 {
+		return nil
+	}
+	id := all[g.rng.IntN(len(all))].id
+	return &act{
+		name: "cancel late", from: by, to: chain.AddrJobDispatcher, value: new(big.Int), payload: fixed(chain.EncodeRequest(&chain.JobCancel{JobID: id})),
+		do: func(chain.Hash) uint16 { return g.m.cancel(by, id) },
+	}
 }
 
 // submits is a job that somebody submits with its escrow.

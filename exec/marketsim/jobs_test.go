@@ -140,7 +140,9 @@ func jobID(tx chain.Hash, height uint64) chain.Hash {
 // submit takes a job in (market design §7).
 func (m *market) submit(by chain.Address, value *big.Int, tx chain.Hash, q *chain.JobSubmit) uint16 {
 	escrow := plus(wei(q.Spec.MaxPrice), wei(q.Spec.Tip))
-	if value.Cmp(escrow) != 0 || !m.takes(&q.Spec, &q.Terms) {
+	s := &q.Spec
+	filledIn := s.JobID != chain.Hash{} || s.Submitter != chain.Address{} && s.Submitter != by || s.SubmittedAt != 0 // what the chain says
+	if filledIn || value.Cmp(escrow) != 0 || !m.takes(&q.Spec, &q.Terms) {
 		return chain.CodeBadArgument
 	}
 	m.takeIn(jobID(tx, m.height), by, q.Spec, q.Terms)

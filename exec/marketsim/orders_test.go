@@ -130,7 +130,7 @@ func (g *game) verified(q *chain.JobSubmit) {
 // spoil makes an order one that nobody takes, or that asks for something odd.
 func (g *game) spoil(q *chain.JobSubmit) {
 	r := g.rng
-	switch r.IntN(9) {
+	switch r.IntN(13) {
 	case 0:
 		q.Spec.TimeoutBlocks = r.Uint64N(5)
 	case 1:
@@ -149,6 +149,14 @@ func (g *game) spoil(q *chain.JobSubmit) {
 		q.Spec.Verification.DisputeWindowBlocks = ^uint64(0)
 	case 8:
 		q.Spec.MaxPrice = 7
+	case 9:
+		q.Spec.JobID = chain.Hash{1}
+	case 10:
+		q.Spec.Submitter = chain.Address{1}
+	case 11:
+		q.Spec.SubmittedAt = chain.Height(g.height)
+	case 12:
+		q.Spec.Tip = ^chain.Wei(0) // with the price, more than 64 bits
 	}
 }
 

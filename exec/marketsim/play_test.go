@@ -157,6 +157,9 @@ func (g *game) plan(asking bool) (acts []*act) {
 		if asking && r.IntN(5) == 0 {
 			acts = append(acts, g.asks(by)...)
 		}
+		if a := g.regrets(by); a != nil && r.IntN(15) == 0 {
+			acts = append(acts, a)
+		}
 	}
 	for _, j := range g.m.byID(func(j *job) bool { return j.phase == assigned || j.phase == closing }) {
 		acts = append(acts, g.work(j)...)
