@@ -39,11 +39,10 @@ func (s *Source) BlockByHeight(ctx context.Context, h chain.Height) (*rpc.Block,
 	if b != nil {
 		return b, true, nil
 	}
-	digest, block, size, err := s.stored(h)
+	digest, block, size, err := s.stored(ctx, h, wholeBlock)
 	if err != nil || block == nil {
 		return nil, false, err
 	}
-	rpc.Bill(ctx, size)
 	ids, senders, ok, err := s.cfg.Blocks.ReceiptIDs(h)
 	if err != nil {
 		return nil, false, err
@@ -67,21 +66,39 @@ func (s *Source) BlockByHeight(ctx context.Context, h chain.Height) (*rpc.Block,
 	return b, true, nil
 }
 
-// storedBytes reads a finalized block; it is nil if there is none.
-func (s *Source) storedBytes(h chain.Height) (digest chain.Hash, raw []byte, err error) {
-	digest, raw, ok, err := s.cfg.Blocks.BlockBytes(h)
-	if errors.Is(err, store.ErrNotKept) {
-		return chain.Hash{}, nil, &rpc.Refusal{Status: http.StatusNotFound, Code: rpc.CodeNotKept, Message: err.Error()}
-	}
+// What a reader of a stored block is billed, by its bytes: who gets it with all its
+// transactions, and who gets its header.
+func wholeBlock(bytes int) int  { return bytes }
+func partOfBlock(bytes int) int { return 64 + bytes/8 }
+
+// storedBytes reads a finalized block; it is nil if there is none. The reader is billed
+// before, as if all that is stored with it were the block, and has back what is not.
+func (s *Source) storedBytes(ctx context.Context, h chain.Height, price func(bytes int) int) (digest chain.Hash, raw []byte, err error) {
+	all, ok, err := s.cfg.Blocks.BlockSize(h)
 	if err != nil || !ok {
+		return chain.Hash{}, nil, notKept(err)
+	}
+	if err := rpc.Bill(ctx, price(all)); err != nil {
 		return chain.Hash{}, nil, err
 	}
-	return digest, raw, nil
+	digest, raw, ok, err = s.cfg.Blocks.BlockBytes(h)
+	if err != nil || !ok {
+		return chain.Hash{}, nil, notKept(err)
+	}
+	return digest, raw, rpc.Bill(ctx, price(len(raw))-price(all))
 }
 
-// stored reads and decodes a finalized block; it is nil if there is none.
-func (s *Source) stored(h chain.Height) (digest chain.Hash, block *chain.Block, size int, err error) {
-	digest, raw, err := s.storedBytes(h)
+// notKept says of a block that this node never had where it is.
+func notKept(err error) error {
+	if errors.Is(err, store.ErrNotKept) {
+		return &rpc.Refusal{Status: http.StatusNotFound, Code: rpc.CodeNotKept, Message: err.Error()}
+	}
+	return err
+}
+
+// stored reads and decodes a finalized block, as storedBytes; it is nil if there is none.
+func (s *Source) stored(ctx context.Context, h chain.Height, price func(bytes int) int) (digest chain.Hash, block *chain.Block, size int, err error) {
+	digest, raw, err := s.storedBytes(ctx, h, price)
 	if err != nil || raw == nil {
 		return chain.Hash{}, nil, 0, err
 	}
@@ -112,15 +129,14 @@ func (s *Source) HeaderByHeight(ctx context.Context, h chain.Height) (*rpc.Heade
 	if head := s.cfg.Chain.Head(); h > 0 && head.Height() == h {
 		return &rpc.HeaderLine{Hash: head.Digest, Header: &head.Block.Header, TxCount: len(head.Block.Txs), SizeBytes: len(head.Encoded)}, true, nil
 	}
-	digest, block, size, err := s.stored(h)
+	digest, block, size, err := s.stored(ctx, h, partOfBlock)
 	var refusal *rpc.Refusal
-	if errors.As(err, &refusal) {
+	if errors.As(err, &refusal) && refusal.Code == rpc.CodeNotKept {
 		return nil, false, nil // a list ends where the blocks do
 	}
 	if err != nil || block == nil {
 		return nil, false, err
 	}
-	rpc.Bill(ctx, 64+size/8)
 	return &rpc.HeaderLine{Hash: digest, Header: &block.Header, TxCount: len(block.Txs), SizeBytes: size, Stored: true}, true, nil
 }
 

@@ -15,7 +15,7 @@ const emissionsAtOnce = 64
 // Logs implements rpc.Events. It reads the receipts that the store's index names,
 // each of which has an event of the emitter.
 func (s *Source) Logs(ctx context.Context, q *rpc.LogQuery) (*rpc.LogPage, error) {
-	w := logWalk{blocks: s.cfg.Blocks, q: q}
+	w := logWalk{ctx: ctx, blocks: s.cfg.Blocks, q: q}
 	in := store.Stretch{From: q.From, To: q.To, OldestFirst: q.OldestFirst}
 	if q.After != nil && q.OldestFirst {
 		in.From = max(in.From, q.After.Height)
@@ -48,6 +48,7 @@ func (s *Source) Logs(ctx context.Context, q *rpc.LogQuery) (*rpc.LogPage, error
 
 // logWalk is a page of events under way.
 type logWalk struct {
+	ctx    context.Context
 	blocks Blocks
 	q      *rpc.LogQuery
 	page   rpc.LogPage
@@ -81,12 +82,22 @@ func (w *logWalk) visitBlock(e store.Emission) error {
 }
 
 func (w *logWalk) receipt(at rpc.LogPlace, digest chain.Hash) error {
+	if err := w.ctx.Err(); err != nil {
+		return err
+	}
 	raw, ok, err := w.blocks.Receipt(at.Height, at.Slot)
 	if err == nil && !ok {
 		err = fmt.Errorf("receipt %d of block %d has events and is not stored", at.Slot, at.Height)
 	}
 	if err != nil {
 		return err
+	}
+	if err := rpc.Bill(w.ctx, 64+len(raw)); err != nil {
+		if len(w.page.Logs) == 0 {
+			return err
+		}
+		w.end() // what there is was paid for
+		return nil
 	}
 	w.bytes += len(raw)
 	r, err := chain.DecodeReceipt(raw)

@@ -29,8 +29,8 @@ func pastError(err error) error {
 const undoneBytes = 256
 
 // payOf bills looks at undo records to the client of a request.
-func payOf(ctx context.Context) func(blocks int) {
-	return func(blocks int) { rpc.Bill(ctx, undoneBytes*blocks) }
+func payOf(ctx context.Context) func(blocks int) error {
+	return func(blocks int) error { return rpc.Bill(ctx, undoneBytes*blocks) }
 }
 
 // accountAt is [Past.AccountAt] for a request.
@@ -110,11 +110,17 @@ func (s *Source) CodeAt(ctx context.Context, addr chain.Address, h *chain.Height
 			return pastError(err)
 		}
 		c.Hash = a.CodeHash
-		c.Code, err = head.State.Code(a.CodeHash)
+		if c.Code, err = head.State.Code(a.CodeHash); err == nil {
+			err = rpc.Bill(ctx, 64+len(c.Code)/8)
+		}
 		return err
 	})
 	return c, ok, err
 }
+
+// entryBytes is what an entry of a page of storage is billed as, beside a quarter of its
+// bytes: to find one in the tries takes some ten microseconds.
+const entryBytes = 128
 
 // errPageFull ends the reading of a page.
 var errPageFull = errors.New("page is full")
@@ -146,6 +152,13 @@ func (s *Source) StoragePage(ctx context.Context, q *rpc.StorageQuery) (page *rp
 		size += len(key) + len(value)
 		if n := len(page.Entries); n == q.EntriesMax || n > 0 && size > q.BytesMax {
 			page.Next = key
+			return errPageFull
+		}
+		if err := rpc.Bill(ctx, entryBytes+(len(key)+len(value))/4); err != nil {
+			if len(page.Entries) == 0 {
+				return err
+			}
+			page.Next = key // what there is was paid for
 			return errPageFull
 		}
 		page.Entries = append(page.Entries, state.StorageChange{Key: key, Value: append([]byte{}, value...)})

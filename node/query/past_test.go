@@ -21,14 +21,12 @@ type walkedPast struct {
 	blocks int
 }
 
-func (p walkedPast) AccountAt(_ context.Context, _ chain.Height, _ chain.Address, pay func(int)) (state.Account, bool, error) {
-	pay(p.blocks)
-	return state.NewAccount(), true, nil
+func (p walkedPast) AccountAt(_ context.Context, _ chain.Height, _ chain.Address, pay func(int) error) (state.Account, bool, error) {
+	return state.NewAccount(), true, pay(p.blocks)
 }
 
-func (p walkedPast) StorageAt(_ context.Context, _ chain.Height, _ chain.Address, _ state.StorageKey, pay func(int)) ([]byte, error) {
-	pay(p.blocks)
-	return nil, nil
+func (p walkedPast) StorageAt(_ context.Context, _ chain.Height, _ chain.Address, _ state.StorageKey, pay func(int) error) ([]byte, error) {
+	return nil, pay(p.blocks)
 }
 
 // TestReadersOfThePastPay: for sixteen undo records as for one lookup.

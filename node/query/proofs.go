@@ -2,6 +2,7 @@ package query
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 
@@ -33,7 +34,7 @@ func (s *Source) Prove(ctx context.Context, q *light.Query) (d light.Document, o
 		if err != nil {
 			return err
 		}
-		d, err = s.proveState(q, head, frame)
+		d, err = s.proveState(ctx, q, head, frame)
 		return err
 	})
 	return d, err == nil, err
@@ -46,13 +47,16 @@ func noBlockYet() error {
 	}
 }
 
-func (s *Source) proveState(q *light.Query, head *ledger.Executed, frame light.Frame) (light.Document, error) {
+func (s *Source) proveState(ctx context.Context, q *light.Query, head *ledger.Executed, frame light.Frame) (light.Document, error) {
 	switch q.Kind {
 	case light.KindHeader:
 		return &light.Header{Frame: frame}, nil
 	case light.KindAccount:
 		addr := q.Accounts[0].Address
 		proof, err := head.State.ProveAccount(addr)
+		if err == nil {
+			err = billProof(ctx, proof)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -60,16 +64,28 @@ func (s *Source) proveState(q *light.Query, head *ledger.Executed, frame light.F
 			Frame: frame, Address: addr, StateRoot: head.State.Root(), Leaf: leafOf(tree.AccountKey(addr), proof),
 		}, nil
 	case light.KindStorage:
-		return proveStorage(&q.Accounts[0], head.State, frame)
+		return proveStorage(ctx, &q.Accounts[0], head.State, frame)
 	case light.KindMulti:
-		return proveMulti(q, head.State, frame)
+		return proveMulti(ctx, q, head.State, frame)
 	}
 	return nil, fmt.Errorf("no proof of kind %q", q.Kind)
 }
 
-func proveStorage(q *light.AccountQuery, version *store.Version, frame light.Frame) (light.Document, error) {
+// billProof bills for a proof, by the bytes of its nodes, each of which was read and is
+// written.
+func billProof(ctx context.Context, p store.Proof) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return rpc.Bill(ctx, bytesOf(p.Nodes))
+}
+
+func proveStorage(ctx context.Context, q *light.AccountQuery, version *store.Version, frame light.Frame) (light.Document, error) {
 	slot := q.Slots[0]
 	account, storage, err := version.ProveStorage(q.Address, slot)
+	if err == nil {
+		err = errors.Join(billProof(ctx, account), billProof(ctx, storage))
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -84,12 +100,15 @@ func proveStorage(q *light.AccountQuery, version *store.Version, frame light.Fra
 	}, nil
 }
 
-func proveMulti(q *light.Query, version *store.Version, frame light.Frame) (light.Document, error) {
+func proveMulti(ctx context.Context, q *light.Query, version *store.Version, frame light.Frame) (light.Document, error) {
 	d := &light.Multi{Frame: frame, StateRoot: version.Root()}
 	var nodes tree.Bundle
 	for i := range q.Accounts {
 		ask := &q.Accounts[i]
 		proof, err := version.ProveAccount(ask.Address)
+		if err == nil {
+			err = billProof(ctx, proof)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -97,6 +116,9 @@ func proveMulti(q *light.Query, version *store.Version, frame light.Frame) (ligh
 		a := light.MultiAccount{Address: ask.Address, Key: tree.AccountKey(ask.Address), Value: proof.Value, Exists: proof.Value != nil}
 		for _, slot := range ask.Slots {
 			_, proof, err := version.ProveStorage(ask.Address, slot)
+			if err == nil {
+				err = billProof(ctx, proof)
+			}
 			if err != nil {
 				return nil, err
 			}
@@ -121,11 +143,10 @@ func (s *Source) proveHeader(ctx context.Context, h chain.Height) (light.Documen
 // storedHeader reads a finalized block, whose bytes are billed, and decodes its header; that
 // is nil if there is no block.
 func (s *Source) storedHeader(ctx context.Context, h chain.Height) (chain.Hash, *chain.Header, error) {
-	digest, raw, err := s.storedBytes(h)
+	digest, raw, err := s.storedBytes(ctx, h, partOfBlock)
 	if err != nil || raw == nil {
 		return chain.Hash{}, nil, err
 	}
-	rpc.Bill(ctx, 64+len(raw)/8)
 	head, _, err := chain.SplitBlock(raw)
 	if err != nil {
 		return chain.Hash{}, nil, fmt.Errorf("stored block %d: %w", h, err)
@@ -156,14 +177,23 @@ func (s *Source) proveListed(ctx context.Context, q *light.Query) (d light.Docum
 
 // listed proves what stands in a slot of a block; nil if there is no such thing.
 func (s *Source) listed(ctx context.Context, q *light.Query, h chain.Height, index int) (*light.Listed, error) {
-	rec, ok, err := s.cfg.Blocks.BlockByHeight(h)
+	all, ok, err := s.cfg.Blocks.BlockSize(h)
 	if err != nil {
 		return nil, err
 	}
 	if !ok {
 		return nil, fmt.Errorf("transaction %s is indexed at block %d, which is not stored", q.TxHash, h)
 	}
-	rpc.Bill(ctx, 64+(len(rec.Block)+bytesOf(rec.Receipts))/8)
+	if err := rpc.Bill(ctx, partOfBlock(all)); err != nil {
+		return nil, err
+	}
+	rec, ok, err := s.cfg.Blocks.BlockByHeight(h)
+	if err == nil && !ok {
+		err = fmt.Errorf("block %d is there no more", h)
+	}
+	if err != nil {
+		return nil, err
+	}
 	block, err := chain.DecodeBlock(rec.Block, len(rec.Block))
 	if err != nil {
 		return nil, fmt.Errorf("stored block %d: %w", h, err)
@@ -181,7 +211,9 @@ func (s *Source) listed(ctx context.Context, q *light.Query, h chain.Height, ind
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	rpc.Bill(ctx, bytesOf(items)) // all are hashed
+	if err := rpc.Bill(ctx, bytesOf(items)); err != nil { // all are hashed
+		return nil, err
+	}
 	frame, err := s.frame(ctx, q.Kind, rec.Digest, &block.Header)
 	if err != nil {
 		return nil, err

@@ -53,6 +53,13 @@ func (c *lastCertified) BlockByHeight(h chain.Height) (store.BlockRecord, bool, 
 	return c.records[h-1], true, nil
 }
 
+func (c *lastCertified) BlockSize(h chain.Height) (int, bool, error) {
+	if h == 0 || int(h) > len(c.records) {
+		return 0, false, nil
+	}
+	return len(c.records[h-1].Block) + bytesOf(c.records[h-1].Receipts), true, nil
+}
+
 func (c *lastCertified) BlockBytes(h chain.Height) (chain.Hash, []byte, bool, error) {
 	rec, ok, err := c.BlockByHeight(h)
 	return rec.Digest, rec.Block, ok, err

@@ -61,6 +61,8 @@ type Chain interface {
 // Blocks is what is stored of finalized blocks.
 type Blocks interface {
 	BlockByHeight(h chain.Height) (store.BlockRecord, bool, error)
+	// BlockSize returns how many bytes are stored of a block and its receipts.
+	BlockSize(h chain.Height) (int, bool, error)
 	BlockBytes(h chain.Height) (digest chain.Hash, block []byte, ok bool, err error)
 	BlockDigest(h chain.Height) (chain.Hash, bool, error)
 	HeightByDigest(digest chain.Hash) (chain.Height, bool, error)
@@ -74,9 +76,9 @@ type Blocks interface {
 // Past is the state of earlier heights, and the head held still.
 type Past interface {
 	// Both look at the undo records of the blocks above h, where there is no history, and
-	// tell pay before how many these are at most.
-	AccountAt(ctx context.Context, h chain.Height, addr chain.Address, pay func(blocks int)) (state.Account, bool, error)
-	StorageAt(ctx context.Context, h chain.Height, addr chain.Address, slot state.StorageKey, pay func(blocks int)) ([]byte, error)
+	// tell pay before how many these are at most; its error ends the search.
+	AccountAt(ctx context.Context, h chain.Height, addr chain.Address, pay func(blocks int) error) (state.Account, bool, error)
+	StorageAt(ctx context.Context, h chain.Height, addr chain.Address, slot state.StorageKey, pay func(blocks int) error) ([]byte, error)
 	Export() (*store.Export, error)
 }
 

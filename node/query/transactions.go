@@ -123,7 +123,7 @@ func (s *Source) Transaction(ctx context.Context, hash chain.Hash) (*rpc.FoundTx
 }
 
 // Receipt implements rpc.Transactions.
-func (s *Source) Receipt(_ context.Context, hash chain.Hash) (*rpc.FoundReceipt, bool, error) {
+func (s *Source) Receipt(ctx context.Context, hash chain.Hash) (*rpc.FoundReceipt, bool, error) {
 	h, slot, ok, err := s.located(hash)
 	if err != nil || !ok {
 		return nil, false, err
@@ -134,6 +134,9 @@ func (s *Source) Receipt(_ context.Context, hash chain.Hash) (*rpc.FoundReceipt,
 	}
 	digest, found, err := s.cfg.Blocks.BlockDigest(h)
 	if err != nil {
+		return nil, false, err
+	}
+	if err := rpc.Bill(ctx, 64+len(raw)); err != nil {
 		return nil, false, err
 	}
 	if !ok || !found {

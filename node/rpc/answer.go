@@ -52,6 +52,13 @@ func (a *answer) Unwrap() http.ResponseWriter { return a.w }
 // each connection may hold one.
 const freeAnswerBytes = 64 << 10
 
+// sentBytes of an answer cost as much as one lookup: to write and to send them takes as long.
+// The first of them are in the price of each request.
+const sentBytes = 64 << 10
+
+// sent is what an answer of n bytes costs in lookups.
+func sent(n int) float64 { return float64(max(0, n-sentBytes)) / sentBytes }
+
 // writeAnswer writes the answer to its client.
 func (s *Server) writeAnswer(a *answer, r *http.Request, client netip.Addr) {
 	if n := len(a.body); n > freeAnswerBytes {

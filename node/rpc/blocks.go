@@ -75,8 +75,10 @@ func (s *Server) block(w http.ResponseWriter, r *http.Request, args []string) er
 	if err != nil {
 		return err
 	}
-	if s.events.lookup(b.Hash) == nil {
-		Bill(r.Context(), b.SizeBytes/8) // it is encoded anew
+	if s.events.lookup(b.Hash) == nil { // it is encoded anew
+		if err := Bill(r.Context(), b.SizeBytes/8); err != nil {
+			return err
+		}
 	}
 	s.writeBody(w, http.StatusOK, "application/json", s.events.encoded(b))
 	return nil

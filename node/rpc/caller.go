@@ -2,17 +2,22 @@ package rpc
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"net/netip"
 	"strings"
-	"sync/atomic"
+	"sync"
+	"time"
 )
 
 // caller is the client of a request, and what the request has cost so far beside
 // its route's price.
 type caller struct {
 	client netip.Addr
-	bytes  atomic.Int64
+	rates  *clientRates // nil: nothing is limited
+
+	mu   sync.Mutex // guards read
+	read int        // bytes billed
 }
 
 type callerKey struct{}
@@ -36,36 +41,68 @@ func ClientOf(ctx context.Context) netip.Addr {
 	return netip.Addr{}
 }
 
-// Bill adds to the price of the request that a [Source] is asked for: n bytes of
-// a stored block were read and decoded for it.
-func Bill(ctx context.Context, n int) {
-	if c := callerOf(ctx); c != nil {
-		c.bytes.Add(int64(n))
+// Bill adds to the price of the request that a [Source] is asked for: n bytes of what is
+// stored are about to be read or decoded for it. It is called before that work, with what
+// the work takes at most where nobody knows better; less than no bytes are given back
+// afterwards. The error is a [*Refusal] with [CodeOwed], upon which the work is not done:
+// another request of the client has taken all that the client has, or the client owes.
+//
+// A request that has begun to owe may go on up to its own bounds. Whoever can end an answer
+// early, with a cursor, does so at the error.
+func Bill(ctx context.Context, n int) error {
+	c := callerOf(ctx)
+	if c == nil {
+		return nil
 	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	due := lookupsOf(c.read+n) - lookupsOf(c.read)
+	if ok, wait := c.rates.bill(c, due, time.Now()); !ok {
+		return owed(wait)
+	}
+	c.read += n
+	return nil
 }
 
-// Billed is how many bytes were billed to a request and are not paid yet.
+// Billed is how many bytes were billed to a request.
 func Billed(ctx context.Context) int {
 	if c := callerOf(ctx); c != nil {
-		return int(c.bytes.Load())
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		return c.read
 	}
 	return 0
+}
+
+// Owes reports whether a request has taken more than its client had. A list that takes much
+// for each of its lines ends there.
+func Owes(ctx context.Context) bool {
+	c := callerOf(ctx)
+	return c != nil && c.rates.owes(c, time.Now())
+}
+
+// owed refuses a request of a client that owes for others.
+func owed(wait time.Duration) *Refusal {
+	r := refuse(http.StatusTooManyRequests, CodeOwed,
+		"your requests have read more bytes than your rate pays for: try again in %v, and ask for old blocks, long lists and proofs one after the other",
+		max(wait, time.Millisecond).Round(time.Millisecond))
+	r.After = max(wait, time.Second)
+	return r
+}
+
+// isOwed reports whether an error is that of [Bill].
+func isOwed(err error) bool {
+	var r *Refusal
+	return errors.As(err, &r) && r.Code == CodeOwed
 }
 
 // billedBytes is how many bytes that were billed cost as much as one lookup: of
 // a full block with its senders about a third of a millisecond.
 const billedBytes = 4 << 10
 
-// due returns what is to be paid in lookups, and leaves nothing but a rest that
-// is too small.
-func (c *caller) due() int {
-	for {
-		n := c.bytes.Load()
-		if c.bytes.CompareAndSwap(n, n%billedBytes) {
-			return int(n / billedBytes)
-		}
-	}
-}
+// lookupsOf is what a request pays that was billed so many bytes. The first billedBytes are
+// in the price of each.
+func lookupsOf(n int) float64 { return float64(max(0, n-billedBytes)) / billedBytes }
 
 // client returns the address that limits are counted on: the one that a request
 // comes from. Of a request that a trusted proxy passes on it is the last address

@@ -48,7 +48,9 @@ func (b *jobBook) snapshot(ctx context.Context) (*selection.Snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
-	Bill(ctx, 8*len(eligible)*candidateBytes)
+	if err := Bill(ctx, 8*len(eligible)*candidateBytes); err != nil {
+		return nil, err
+	}
 	snapshot, ok, err := jobs.Candidates(b, b.id, b.job)
 	if err == nil && !ok {
 		err = notFound(CodeCandidatesGone, "nobody is drawn for job %s any more, so its candidates are not kept; its candidates_root is", b.id)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"time"
 )
 
 // Code is the stable number of an error or of a verdict on a transaction. The
@@ -67,6 +68,7 @@ const (
 	CodeFaucetLimit Code = 3004
 	CodeSubscribers Code = 3005 // all event streams are taken
 	CodeShare       Code = 3006 // this client address holds its share of what is asked for
+	CodeOwed        Code = 3007 // the client owes for bytes that its requests have read
 )
 
 // Verdicts on a transaction. The node maps the errors of decoding, signature
@@ -112,7 +114,8 @@ var (
 type Refusal struct {
 	Status  int // HTTP status
 	Code    Code
-	Message string // says what to do
+	Message string        // says what to do
+	After   time.Duration // when to ask again, where that is known
 }
 
 // Error returns the message.

@@ -59,7 +59,12 @@ type Config struct {
 	ExportEntriesMax  int   // storage values of one page
 	ExportBytesMax    int   // keys and values of one page; a whole storage of the highest quota fits
 	RequestsPerSecond int   // per client address, beyond: 429; 0 lifts the limit
-	ClientsMax        int   // client addresses remembered for the rate limit
+	ClientsMax        int   // client addresses remembered for the rate limit, and as many networks
+	// DebtMax is what one request may come to owe beyond its client's rate, as time of the
+	// rate. While the client owes it gets nothing, and one request at a time may begin to.
+	DebtMax time.Duration
+	// ValueBytesMax is how many bytes of values, as JSON, one answer shows.
+	ValueBytesMax int
 
 	WaitMin, WaitMax time.Duration // range of timeout_ms
 
@@ -108,6 +113,8 @@ func DefaultConfig() Config {
 		ExportBytesMax:    8 << 20, // whitepaper §7.3: quotas end there
 		RequestsPerSecond: 100,
 		ClientsMax:        4096,
+		DebtMax:           time.Minute,
+		ValueBytesMax:     1 << 20,
 
 		WaitMin: 100 * time.Millisecond,
 		WaitMax: 10 * time.Second,
@@ -154,6 +161,8 @@ func (c Config) Check() error {
 		{"ExportEntriesMax", int64(c.ExportEntriesMax)},
 		{"ExportBytesMax", int64(c.ExportBytesMax)},
 		{"ClientsMax", int64(c.ClientsMax)},
+		{"DebtMax", int64(c.DebtMax)},
+		{"ValueBytesMax", int64(c.ValueBytesMax)},
 		{"WaitMin", int64(c.WaitMin)},
 		{"SubscribersMax", int64(c.SubscribersMax)},
 		{"SubscriberDepth", int64(c.SubscriberDepth)},

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -100,32 +101,68 @@ func (s *Server) replay(r *http.Request, out *eventWriter, from chain.Height) bo
 	return s.sendStored(r, out, head)
 }
 
-// sendStored sends the stored blocks after the last one sent up to height to.
+// sendStored sends the stored blocks after the last one sent up to height to. A replay goes
+// as fast as its client may ask for the same blocks one by one: the client pays for each
+// block before it is read, for its encoding and for what is sent, and owes nothing when the
+// next one comes.
 func (s *Server) sendStored(r *http.Request, out *eventWriter, to chain.Height) bool {
 	for h := out.sent + 1; h <= to; h++ {
-		b, ok, err := s.source.BlockByHeight(r.Context(), h)
-		if err != nil || !ok {
-			s.log.Debug("rpc event stream ends at a block it cannot read", "height", h, "err", err)
-			return false
-		}
-		if !out.writeBlock(b) || !s.awaitPayment(r) {
+		b := s.replayed(r, h)
+		if b == nil || !s.untilBilled(r, 64+b.SizeBytes/8) || !out.writeBlock(b) || !s.awaitPayment(r, len(out.frame.Bytes())) {
 			return false
 		}
 	}
 	return true
 }
 
-// awaitPayment waits until the client of a stream has paid what it was billed for: a
-// replay goes as fast as its client may ask for the same blocks one by one. It
-// reports whether the stream goes on.
-func (s *Server) awaitPayment(r *http.Request) bool {
+// replayed reads a stored block when the client may; nil where the stream ends.
+func (s *Server) replayed(r *http.Request, h chain.Height) *Block {
+	for {
+		b, ok, err := s.source.BlockByHeight(r.Context(), h)
+		var refusal *Refusal
+		switch {
+		case ok && err == nil:
+			return b
+		case errors.As(err, &refusal) && refusal.Code == CodeOwed:
+			if !s.pause(r, refusal.After) {
+				return nil
+			}
+		default:
+			s.log.Debug("rpc event stream ends at a block it cannot read", "height", h, "err", err)
+			return nil
+		}
+	}
+}
+
+// untilBilled is [Bill] for a stream, which waits until its client may. It reports whether
+// the stream goes on.
+func (s *Server) untilBilled(r *http.Request, n int) bool {
+	for {
+		var refusal *Refusal
+		if !errors.As(Bill(r.Context(), n), &refusal) {
+			return true
+		}
+		if !s.pause(r, refusal.After) {
+			return false
+		}
+	}
+}
+
+// awaitPayment waits until the client of a stream, to whom so many bytes were sent, owes
+// nothing. It reports whether the stream goes on.
+func (s *Server) awaitPayment(r *http.Request, n int) bool {
 	c := callerOf(r.Context())
 	if c == nil {
 		return true
 	}
-	wait := s.rates.charge(c.client, c.due(), time.Now())
+	s.rates.charge(c.client, float64(n)/sentBytes, time.Now())
+	return s.pause(r, s.rates.settle(c, time.Now()))
+}
+
+// pause lets a stream wait. It reports whether the stream goes on.
+func (s *Server) pause(r *http.Request, wait time.Duration) bool {
 	if wait == 0 {
-		return true
+		return r.Context().Err() == nil
 	}
 	timer := time.NewTimer(wait)
 	defer timer.Stop()

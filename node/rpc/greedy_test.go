@@ -293,7 +293,9 @@ func TestGreedyWaits(t *testing.T) {
 type archive struct{ *rpctest.Chain }
 
 func (a archive) BlockByHeight(ctx context.Context, h chain.Height) (*rpc.Block, bool, error) {
-	rpc.Bill(ctx, 256<<10)
+	if err := rpc.Bill(ctx, 256<<10); err != nil {
+		return nil, false, err
+	}
 	return a.Chain.BlockByHeight(ctx, h)
 }
 
@@ -301,7 +303,7 @@ func (a archive) HeaderByHeight(ctx context.Context, h chain.Height) (*rpc.Heade
 	line, ok, err := a.Chain.HeaderByHeight(ctx, h)
 	if ok {
 		line.Stored, line.SizeBytes = true, 256<<10
-		rpc.Bill(ctx, line.SizeBytes/8)
+		err = rpc.Bill(ctx, line.SizeBytes/8)
 	}
 	return line, ok, err
 }

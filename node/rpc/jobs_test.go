@@ -183,7 +183,7 @@ func TestCandidatesAreBilled(t *testing.T) {
 	for _, path := range []string{"/candidates?limit=1", "/candidate/" + chain.Address{1}.String()} {
 		*b.bytes = 0
 		request(s, http.MethodGet, "/job/"+id.String()+path, "", nil)
-		if want := 8 * 1_000 * 32; *b.bytes != want {
+		if want := 8 * 1_000 * 32; *b.bytes < want || *b.bytes > want+4<<10 { // and a few rows
 			t.Errorf("%s: %d bytes were billed, want %d", path, *b.bytes, want)
 		}
 	}

@@ -7,24 +7,37 @@ import (
 	"time"
 )
 
-// clientRates is a token bucket per client address. A bucket holds one period's
-// worth of requests, so a client may burst that much after a pause.
+// clientRates are token buckets: one of each client, which holds one period's worth of
+// requests, so that a client may burst that much after a pause; and one of each IPv6 /48,
+// which holds networkHosts times as much, because whoever has one has 65,536 clients.
 //
-// At most max clients are remembered. When the table is full the clients whose
-// buckets have refilled are forgotten, which loses nothing; if none has, a stranger
+// A client may owe: one request of it at a time takes more than there is (see bill), and
+// the client has nothing else until that is paid. So what all its requests together cost in
+// a time is at most what the bucket gives in it, and the most expensive one.
+type clientRates struct {
+	period  time.Duration
+	debtMax time.Duration // what one request may come to owe, as time of the rate
+
+	mu       sync.Mutex // guards all below
+	hosts    buckets
+	networks buckets // of IPv6 alone: the network of an IPv4 address is itself
+}
+
+// networkHosts is how many clients' rates an IPv6 /48 has.
+const networkHosts = 8
+
+// buckets are those of one kind of address. At most max are remembered. When the table is
+// full those that have refilled are forgotten, which loses nothing; if none has, a stranger
 // shares one of some common buckets with other networks that nobody can choose, so a
 // flood of addresses cannot grow the table, reset the buckets of those already in it,
 // or empty those of all strangers.
-type clientRates struct {
+type buckets struct {
 	perPeriod float64
-	period    time.Duration
 	max       int
-
-	mu       sync.Mutex // guards all below
-	buckets  map[netip.Addr]*bucket
-	strange  [strangeBuckets]bucket
-	seed     maphash.Seed
-	lastScan time.Time
+	known     map[netip.Addr]*bucket
+	strange   [strangeBuckets]bucket
+	seed      maphash.Seed
+	lastScan  time.Time
 }
 
 // strangeBuckets are shared by the networks that the table has no room for.
@@ -33,89 +46,161 @@ const strangeBuckets = 512
 type bucket struct {
 	tokens float64
 	at     time.Time
+	over   *caller // the request that may take more than there is, until it ends; nil: none
 }
 
 // newClientRates returns nil, which allows everything, if perPeriod is 0.
-func newClientRates(perPeriod int, period time.Duration, maxClients int) *clientRates {
+func newClientRates(perPeriod int, period time.Duration, maxClients int, debtMax time.Duration) *clientRates {
 	if perPeriod == 0 {
 		return nil
 	}
-	return &clientRates{
-		perPeriod: float64(perPeriod),
-		period:    period,
-		max:       maxClients,
-		buckets:   make(map[netip.Addr]*bucket),
-		seed:      maphash.MakeSeed(),
+	table := func(hosts int) buckets {
+		return buckets{
+			perPeriod: float64(perPeriod) * float64(hosts), max: maxClients, known: map[netip.Addr]*bucket{}, seed: maphash.MakeSeed(),
+		}
 	}
+	return &clientRates{period: period, debtMax: debtMax, hosts: table(1), networks: table(networkHosts)}
 }
 
 // allow takes a token of the client if there is one, else it returns how long
 // until there is.
 func (c *clientRates) allow(client netip.Addr, now time.Time) (bool, time.Duration) {
-	return c.spend(client, 1, now)
+	ok, wait, _ := c.spend(client, 1, now)
+	return ok, wait
 }
 
 // spend is allow for a request that costs several tokens, or as many as the
-// bucket can hold.
-func (c *clientRates) spend(client netip.Addr, cost int, now time.Time) (bool, time.Duration) {
+// bucket can hold. It reports whether a client that is refused owes for earlier requests.
+func (c *clientRates) spend(client netip.Addr, cost int, now time.Time) (ok bool, wait time.Duration, owes bool) {
 	if c == nil {
-		return true, 0
+		return true, 0, false
 	}
-	price := min(float64(cost), c.perPeriod)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	b := c.bucketOf(client, now)
-	c.refill(b, now)
-	if b.tokens >= price {
-		b.tokens -= price
-		return true, 0
+	ok = true
+	price := func(t *buckets) float64 { return min(float64(cost), t.perPeriod) }
+	c.each(client, now, func(t *buckets, b *bucket) {
+		if b.tokens < price(t) {
+			ok, owes = false, owes || b.tokens < 0
+			wait = max(wait, c.until(t, b, price(t)))
+		}
+	})
+	if ok {
+		c.each(client, now, func(t *buckets, b *bucket) { b.tokens -= price(t) })
 	}
-	return false, time.Duration((price - b.tokens) / c.perPeriod * float64(c.period))
+	return ok, wait, owes
 }
 
-// debtPeriods is how many periods' worth a client may owe.
-const debtPeriods = 10
+// bill takes tokens for work that is about to be done for a request, beside its price. Where
+// there are not enough, the request may take more than there is if no other request of the
+// client does and nothing is owed yet; else it gets nothing, and how long until nothing is
+// owed. A request that may go on may until settle. Less than no tokens are given back.
+func (c *clientRates) bill(one *caller, tokens float64, now time.Time) (ok bool, wait time.Duration) {
+	if c == nil || tokens == 0 {
+		return true, 0
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	ok = true
+	c.each(one.client, now, func(t *buckets, b *bucket) {
+		if tokens > 0 && b.tokens < tokens && b.over != one && (b.over != nil || b.tokens < 0) {
+			ok, wait = false, max(wait, c.until(t, b, 0))
+		}
+	})
+	if !ok {
+		return false, wait
+	}
+	c.each(one.client, now, func(t *buckets, b *bucket) {
+		if tokens > 0 && b.tokens < tokens {
+			b.over = one
+		}
+		least := -t.perPeriod * float64(c.debtMax) / float64(c.period)
+		b.tokens = max(b.tokens-tokens, min(b.tokens, least))
+	})
+	return true, 0
+}
 
-// charge takes tokens for what turned out to cost more than was paid before. The
-// bucket may be overdrawn; it returns how long until it is not.
-func (c *clientRates) charge(client netip.Addr, cost int, now time.Time) time.Duration {
-	if c == nil || cost == 0 {
+// charge takes tokens for what is done already, whatever there is.
+func (c *clientRates) charge(client netip.Addr, tokens float64, now time.Time) {
+	if c == nil || tokens == 0 {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.each(client, now, func(_ *buckets, b *bucket) { b.tokens -= tokens })
+}
+
+// settle ends a request: another of the client may take more than there is, once nothing is
+// owed. It returns how long until then.
+func (c *clientRates) settle(one *caller, now time.Time) (wait time.Duration) {
+	if c == nil {
 		return 0
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	b := c.bucketOf(client, now)
-	c.refill(b, now)
-	b.tokens = max(b.tokens-float64(cost), -debtPeriods*c.perPeriod)
-	return time.Duration(max(0, -b.tokens) / c.perPeriod * float64(c.period))
+	c.each(one.client, now, func(t *buckets, b *bucket) {
+		if b.over == one {
+			b.over = nil
+		}
+		wait = max(wait, c.until(t, b, 0))
+	})
+	return wait
 }
 
-func (c *clientRates) refill(b *bucket, now time.Time) {
+// owes reports whether a request has taken more than there was.
+func (c *clientRates) owes(one *caller, now time.Time) (over bool) {
+	if c == nil {
+		return false
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.each(one.client, now, func(_ *buckets, b *bucket) { over = over || b.over == one && b.tokens < 0 })
+	return over
+}
+
+// until is how long a bucket takes to hold so many tokens.
+func (c *clientRates) until(t *buckets, b *bucket, tokens float64) time.Duration {
+	return time.Duration(max(0, tokens-b.tokens) / t.perPeriod * float64(c.period))
+}
+
+// each calls do with the bucket of a client and that of its network, refilled. The caller
+// holds mu.
+func (c *clientRates) each(client netip.Addr, now time.Time, do func(t *buckets, b *bucket)) {
+	do(&c.hosts, c.hosts.find(client, now, c.period))
+	if client.Is6() {
+		do(&c.networks, c.networks.find(networkOf(client), now, c.period))
+	}
+}
+
+func (t *buckets) refill(b *bucket, now time.Time, period time.Duration) {
 	if b.at.IsZero() {
-		b.tokens = c.perPeriod
+		b.tokens = t.perPeriod
 	} else if passed := now.Sub(b.at); passed > 0 {
-		b.tokens = min(c.perPeriod, b.tokens+c.perPeriod*float64(passed)/float64(c.period))
+		b.tokens = min(t.perPeriod, b.tokens+t.perPeriod*float64(passed)/float64(period))
 	}
 	b.at = now
 }
 
-func (c *clientRates) bucketOf(client netip.Addr, now time.Time) *bucket {
-	if b, ok := c.buckets[client]; ok {
-		return b
-	}
+// find returns the bucket of an address, refilled.
+func (t *buckets) find(addr netip.Addr, now time.Time, period time.Duration) *bucket {
+	b, ok := t.known[addr]
 	// A scan costs max steps, so it runs at most once a period.
-	if len(c.buckets) >= c.max && now.Sub(c.lastScan) >= c.period {
-		c.lastScan = now
-		for addr, b := range c.buckets {
-			if now.Sub(b.at) >= c.period*(1+debtPeriods) { // it is full, whatever it owed
-				delete(c.buckets, addr)
+	if !ok && len(t.known) >= t.max && now.Sub(t.lastScan) >= period {
+		t.lastScan = now
+		for one, b := range t.known {
+			if t.refill(b, now, period); b.tokens >= t.perPeriod && b.over == nil {
+				delete(t.known, one)
 			}
 		}
 	}
-	if len(c.buckets) >= c.max {
-		return &c.strange[maphash.Comparable(c.seed, networkOf(client))%strangeBuckets]
+	switch {
+	case ok:
+	case len(t.known) >= t.max:
+		b = &t.strange[maphash.Comparable(t.seed, networkOf(addr))%strangeBuckets]
+	default:
+		b = &bucket{}
+		t.known[addr] = b
 	}
-	b := &bucket{}
-	c.buckets[client] = b
+	t.refill(b, now, period)
 	return b
 }

@@ -14,7 +14,7 @@ import (
 func TestClientRates(t *testing.T) {
 	now := time.Unix(1_000, 0)
 	a, b := netip.MustParseAddr("10.0.0.1"), netip.MustParseAddr("10.0.0.2")
-	c := newClientRates(10, time.Second, 2)
+	c := newClientRates(10, time.Second, 2, time.Minute)
 	take := func(client netip.Addr) int {
 		n := 0
 		for {
@@ -52,8 +52,8 @@ func TestClientRates(t *testing.T) {
 	if strangers != 10*strangeBuckets {
 		t.Errorf("all strangers got %d together, want %d", strangers, 10*strangeBuckets)
 	}
-	if len(c.buckets) != 2 {
-		t.Errorf("%d clients remembered, want 2", len(c.buckets))
+	if len(c.hosts.known) != 2 {
+		t.Errorf("%d clients remembered, want 2", len(c.hosts.known))
 	}
 	now = now.Add(time.Minute) // a and b are full again and forgotten for c
 	if n := take(netip.MustParseAddr("10.0.2.1")); n != 10 {
@@ -85,7 +85,7 @@ func TestClientAddr(t *testing.T) {
 // leaves their rates to strangers of others.
 func TestAFloodOfHostsIsOneNetwork(t *testing.T) {
 	now := time.Unix(1_000, 0)
-	c := newClientRates(100, time.Second, 4096)
+	c := newClientRates(100, time.Second, 4096, time.Minute)
 	flood := func() {
 		for i := range 5_000 {
 			host := netip.MustParseAddr(fmt.Sprintf("2001:db8:1:%x::1", i))
@@ -214,27 +214,106 @@ func TestHowManyFillAShare(t *testing.T) {
 	}
 }
 
-// TestDebt: what costs more than was paid before is owed, up to a bound.
+// TestDebt: a request may take more than there is while no other of its client does, up to a
+// bound; the client has nothing until that is paid, and another has what it had.
 func TestDebt(t *testing.T) {
 	now, a := time.Unix(1000, 0), netip.MustParseAddr("10.0.0.1")
-	c := newClientRates(10, time.Second, 5)
-	if wait := c.charge(a, 5, now); wait != 0 {
-		t.Errorf("a wait of %v with 5 tokens left", wait)
+	c := newClientRates(10, time.Second, 5, time.Minute)
+	one, two := &caller{client: a, rates: c}, &caller{client: a, rates: c}
+	bill := func(who *caller, tokens float64, want time.Duration) {
+		t.Helper()
+		if ok, wait := c.bill(who, tokens, now); ok != (want == 0) || wait != want {
+			t.Errorf("a bill of %v: %v, a wait of %v, want %v", tokens, ok, wait, want)
+		}
 	}
-	if wait := c.charge(a, 10, now); wait != 500*time.Millisecond {
-		t.Errorf("a wait of %v for a debt of 5", wait)
+	bill(one, 5, 0)
+	bill(two, 4, 0) // both are paid for
+	bill(one, 10, 0)
+	bill(two, 1, 900*time.Millisecond)
+	bill(one, 5, 0) // it has begun and goes on
+	if !c.owes(one, now) || c.owes(two, now) {
+		t.Error("the wrong request owes")
 	}
-	if ok, wait := c.allow(a, now); ok || wait != 600*time.Millisecond {
-		t.Errorf("a debtor is served: %v, %v", ok, wait)
+	if ok, wait, owes := c.spend(a, 1, now); ok || !owes || wait != 1500*time.Millisecond {
+		t.Errorf("a debtor is served: %v, %v, owes %v", ok, wait, owes)
 	}
-	if wait := c.charge(a, 1<<30, now); wait != debtPeriods*time.Second {
+	if ok, _ := c.allow(netip.MustParseAddr("10.0.0.2"), now); !ok {
+		t.Error("another client pays for it")
+	}
+	if wait := c.settle(one, now); wait != 1400*time.Millisecond {
+		t.Errorf("a wait of %v until nothing is owed", wait)
+	}
+	bill(two, 1, 1400*time.Millisecond) // nobody may begin to owe while something is owed
+	now = now.Add(1500 * time.Millisecond)
+	bill(two, 1<<30, 0)
+	if wait := c.settle(two, now); wait != time.Minute {
 		t.Errorf("a wait of %v for an endless debt", wait)
 	}
-	if ok, _ := c.allow(a, now.Add(11*time.Second)); !ok {
+	c.charge(a, 10, now) // what is done is owed in full
+	if wait := c.settle(two, now); wait != 61*time.Second {
+		t.Errorf("a wait of %v", wait)
+	}
+	bill(two, -5, 0)
+	if ok, _ := c.allow(a, now.Add(62*time.Second)); !ok {
 		t.Error("a debt is never over")
 	}
-	if wait := (*clientRates)(nil).charge(a, 5, now); wait != 0 {
-		t.Errorf("a lifted limit wants %v", wait)
+	lifted := &caller{client: a}
+	if ok, _ := lifted.rates.bill(lifted, 1<<30, now); !ok || lifted.rates.settle(lifted, now) != 0 || lifted.rates.owes(lifted, now) {
+		t.Error("a lifted limit wants something")
+	}
+}
+
+// TestDebtorsAreRemembered: a full table forgets nobody who owes, and those whose buckets are
+// full again.
+func TestDebtorsAreRemembered(t *testing.T) {
+	now, a := time.Unix(1000, 0), netip.MustParseAddr("10.0.0.1")
+	c := newClientRates(10, time.Second, 2, time.Minute)
+	one := &caller{client: a, rates: c}
+	c.bill(one, 1<<30, now)
+	c.settle(one, now)
+	for second := range 60 {
+		now = now.Add(time.Second)
+		for host := range 5 {
+			c.allow(netip.MustParseAddr(fmt.Sprintf("10.1.%d.%d", second, host)), now)
+		}
+		if ok, _, owes := c.spend(a, 1, now); ok || !owes && second < 59 {
+			t.Fatalf("after %d seconds a debt of a minute is forgotten", second+1)
+		}
+	}
+	if c.hosts.known[a] == nil || len(c.hosts.known) != 2 {
+		t.Errorf("remembered: %d", len(c.hosts.known))
+	}
+}
+
+// TestNetworksHaveARate: the hosts of an IPv6 network have the rates of networkHosts of them
+// together, in requests and in bytes; one of them has no more than another client.
+func TestNetworksHaveARate(t *testing.T) {
+	now := time.Unix(1000, 0)
+	c := newClientRates(10, time.Second, 4096, time.Minute)
+	host := func(i int) netip.Addr { return limitedBy(netip.MustParseAddr(fmt.Sprintf("2001:db8:1:%x::1", i))) }
+	served := 0
+	for i := range 1_000 {
+		for range 20 {
+			if ok, _ := c.allow(host(i), now); ok {
+				served++
+			}
+		}
+	}
+	if served != 10*networkHosts {
+		t.Errorf("a thousand hosts of one network are served %d times, want %d", served, 10*networkHosts)
+	}
+	now = now.Add(time.Second)
+	owing := 0
+	for i := range 1_000 {
+		if ok, _ := c.bill(&caller{client: host(2_000 + i), rates: c}, 10*networkHosts+1, now); ok {
+			owing++
+		}
+	}
+	if owing != 1 {
+		t.Errorf("%d hosts of one network owe at a time", owing)
+	}
+	if ok, _ := c.allow(netip.MustParseAddr("2001:db8:2::"), now); !ok {
+		t.Error("another network is not served")
 	}
 }
 

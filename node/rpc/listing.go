@@ -17,7 +17,8 @@ const listReaders = 16
 
 // listing returns the header lines of n blocks, newest first, from height down.
 // It ends early at the first block that is not stored, as nothing older is either,
-// and behind ListBytesMax of blocks that were read for it.
+// behind ListBytesMax of blocks that were read for it, and where its client can pay for no
+// more ([Bill]).
 func (s *Server) listing(ctx context.Context, from chain.Height, n uint64) ([]*HeaderLine, error) {
 	lines := make([]*HeaderLine, n)
 	errs := make([]error, n)
@@ -50,6 +51,9 @@ func (s *Server) listing(ctx context.Context, from chain.Height, n uint64) ([]*H
 	}
 	reads.Wait()
 	for i, line := range lines {
+		if i > 0 && isOwed(errs[i]) {
+			return lines[:i], nil
+		}
 		if errs[i] != nil {
 			return nil, errs[i]
 		}

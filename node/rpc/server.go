@@ -93,9 +93,9 @@ func New(cfg Config, source Source) (*Server, error) {
 		trials:      slots(cfg.TrialsMax),
 		bodies:      memory(cfg.BodiesBytesMax),
 		answers:     memory(cfg.AnswersBytesMax),
-		rates:       newClientRates(cfg.RequestsPerSecond, time.Second, cfg.ClientsMax),
-		openRates:   newClientRates(cfg.RequestsPerSecond, time.Second, cfg.ClientsMax),
-		faucetRates: newClientRates(cfg.FaucetPerMinute, time.Minute, cfg.ClientsMax),
+		rates:       newClientRates(cfg.RequestsPerSecond, time.Second, cfg.ClientsMax, cfg.DebtMax),
+		openRates:   newClientRates(cfg.RequestsPerSecond, time.Second, cfg.ClientsMax, cfg.DebtMax),
+		faucetRates: newClientRates(cfg.FaucetPerMinute, time.Minute, cfg.ClientsMax, cfg.DebtMax),
 		origins:     http.NewCrossOriginProtection(),
 		stopping:    make(chan struct{}),
 	}
@@ -181,7 +181,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if route.open { // watched by operators: must answer when clients overload the node
-		if ok, wait := s.openRates.spend(s.client(r), 1, time.Now()); !ok {
+		if ok, wait := s.openRates.allow(s.client(r), time.Now()); !ok {
 			retryAfter(w, wait)
 			s.writeError(w, r, refuse(http.StatusTooManyRequests, CodeRateLimited,
 				"more than %d looks at the node per second: it changes once a block", s.cfg.RequestsPerSecond))
@@ -203,8 +203,11 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.writeError(w, r, refuse(http.StatusServiceUnavailable, CodeNotReady, "%s: try again in a second", why))
 		return
 	}
-	c := &caller{client: s.client(r)}
-	if ok, wait := s.rates.spend(c.client, route.price(r), time.Now()); !ok {
+	c := &caller{client: s.client(r), rates: s.rates}
+	if ok, wait, owes := s.rates.spend(c.client, route.price(r), time.Now()); owes {
+		s.writeError(w, r, owed(wait))
+		return
+	} else if !ok {
 		retryAfter(w, wait)
 		s.writeError(w, r, refuse(http.StatusTooManyRequests, CodeRateLimited,
 			"more than %d requests per second, of which this one counts as %d and large or old blocks by their bytes: slow down, or submit up to %d transactions in one request",
@@ -242,6 +245,7 @@ func (s *Server) limited(route *route, args []string, w http.ResponseWriter, r *
 		s.writeError(w, r, s.noShare(why, route.fullCode, limit, "slots for this request"))
 		return
 	}
+	defer func() { s.rates.settle(c, time.Now()) }()
 	if route.stream {
 		defer slot.give()
 		s.serve(route, args, w, r)
@@ -250,9 +254,9 @@ func (s *Server) limited(route *route, args []string, w http.ResponseWriter, r *
 	out := &answer{w: w}
 	func() {
 		defer slot.give()
-		defer func() { s.rates.charge(c.client, c.due(), time.Now()) }()
 		s.serve(route, args, out, r)
 	}()
+	s.rates.charge(c.client, sent(len(out.body)), time.Now())
 	s.writeAnswer(out, r, c.client)
 }
 
@@ -319,6 +323,9 @@ func (s *Server) writeError(w http.ResponseWriter, r *http.Request, err error) {
 		s.log.Error("rpc request failed", "path", clip(r.URL.Path), "err", err)
 		refusal = refuse(http.StatusInternalServerError, CodeInternal,
 			"the node failed on this request; its log has the cause")
+	}
+	if refusal.After > 0 {
+		retryAfter(w, refusal.After)
 	}
 	switch refusal.Status {
 	case http.StatusTooManyRequests, http.StatusServiceUnavailable:

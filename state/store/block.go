@@ -228,6 +228,16 @@ func (s *Store) BlockBytes(h chain.Height) (digest chain.Hash, block []byte, ok 
 	return digest, block, true, nil
 }
 
+// BlockSize returns how many bytes are stored of the finalized block at height h, with its
+// receipts, which costs a look at its index. It is false where [Store.BlockByHeight] is.
+func (s *Store) BlockSize(h chain.Height) (int, bool, error) {
+	_, place, ok, err := s.index(h)
+	if err != nil || !ok {
+		return 0, false, err
+	}
+	return place.PartBytes(), true, nil
+}
+
 // FinalBlock returns encoding and certificate of the finalized block at height h, and is
 // false where [Store.BlockByHeight] is. It leaves the receipts unread, and all of it
 // where the two take more than bytesMax bytes: then block is nil.

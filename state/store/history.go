@@ -118,9 +118,9 @@ func (s *Store) noteOld(b *pebble.Batch, v *Version) error {
 // from the head: code is never removed.
 //
 // Where there is no history, it looks at the undo record of each block above h, until it
-// finds the account or ctx ends. pay is told before how many they are at most; where there
-// is a history it is not called.
-func (s *Store) AccountAt(ctx context.Context, h chain.Height, addr chain.Address, pay func(blocks int)) (state.Account, bool, error) {
+// finds the account or ctx ends. pay is told before how many they are at most, and its
+// error ends the search; where there is a history it is not called.
+func (s *Store) AccountAt(ctx context.Context, h chain.Height, addr chain.Address, pay func(blocks int) error) (state.Account, bool, error) {
 	key := tree.AccountKey(addr)
 	row, slim, err := s.valueAt(ctx, h, pay, func(pebble.Reader) (was, is []byte, err error) {
 		return hashKey(tableAccountsWere, key), hashKey(tableAccounts, key), nil
@@ -144,7 +144,7 @@ func (s *Store) AccountAt(ctx context.Context, h chain.Height, addr chain.Addres
 
 // StorageAt returns the storage value that addr had under key after the block
 // at height h, nil if none, wherever [Store.AccountAt] answers, and as that does.
-func (s *Store) StorageAt(ctx context.Context, h chain.Height, addr chain.Address, key state.StorageKey, pay func(blocks int)) ([]byte, error) {
+func (s *Store) StorageAt(ctx context.Context, h chain.Height, addr chain.Address, key state.StorageKey, pay func(blocks int) error) ([]byte, error) {
 	owner := tree.AccountKey(addr)
 	value, _, err := s.valueAt(ctx, h, pay, func(r pebble.Reader) (was, is []byte, err error) {
 		era, err := eraAt(r, owner, h)
@@ -159,7 +159,7 @@ func (s *Store) StorageAt(ctx context.Context, h chain.Height, addr chain.Addres
 // valueAt returns the value of a row at a height, from its history, the undo
 // records, or if it has not been written since, from the row itself. It is slim
 // if it is of an undo record. names says under which keys they are.
-func (s *Store) valueAt(ctx context.Context, h chain.Height, pay func(blocks int), names func(pebble.Reader) (was, is []byte, err error)) (value []byte, slim bool, err error) {
+func (s *Store) valueAt(ctx context.Context, h chain.Height, pay func(blocks int) error, names func(pebble.Reader) (was, is []byte, err error)) (value []byte, slim bool, err error) {
 	done, err := s.use()
 	if err != nil {
 		return nil, false, err

@@ -203,8 +203,10 @@ const undoneAtOnce = 64
 // undone returns the value that a row had at height h, out of the undo records
 // up to the head, and whether it was written since. It looks at one record after the other,
 // and tells pay how many they may be before the first.
-func undone(ctx context.Context, r pebble.Reader, h, head chain.Height, row []byte, pay func(blocks int)) (value []byte, found bool, err error) {
-	pay(int(head - h)) // at most Options.UndoBlocks
+func undone(ctx context.Context, r pebble.Reader, h, head chain.Height, row []byte, pay func(blocks int) error) (value []byte, found bool, err error) {
+	if err := pay(int(head - h)); err != nil { // at most Options.UndoBlocks
+		return nil, false, err
+	}
 	it, err := r.NewIter(&pebble.IterOptions{LowerBound: heightKey(tableUndo, h+1), UpperBound: heightKey(tableUndo, head+1)})
 	if err != nil {
 		return nil, false, err

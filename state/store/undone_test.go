@@ -44,7 +44,10 @@ func TestReadsOfThePastArePaidBefore(t *testing.T) {
 		want int // -1: not told
 	}{{undo, 0, blocks}, {undo, 150, 50}, {undo, blocks, -1}, {history, 0, -1}, {history, blocks, -1}} {
 		paid := -1
-		pay := func(n int) { paid = n }
+		pay := func(n int) error {
+			paid = n
+			return nil
+		}
 		if _, _, err := tt.s.AccountAt(t.Context(), tt.at, testAddr(2), pay); err != nil || paid != tt.want {
 			t.Errorf("account at %d: told of %d records, want %d: %v", tt.at, paid, tt.want, err)
 		}
@@ -52,6 +55,11 @@ func TestReadsOfThePastArePaidBefore(t *testing.T) {
 		if _, err := tt.s.StorageAt(t.Context(), tt.at, testAddr(2), "key", pay); err != nil || paid != tt.want {
 			t.Errorf("storage at %d: told of %d records, want %d: %v", tt.at, paid, tt.want, err)
 		}
+	}
+	poor := errors.New("nothing left")
+	looks := &countedContext{Context: t.Context(), most: 1 << 20}
+	if _, _, err := undo.AccountAt(looks, 0, testAddr(2), func(int) error { return poor }); !errors.Is(err, poor) || looks.asked > 0 {
+		t.Errorf("%d looks at records for who cannot pay: %v", looks.asked, err)
 	}
 }
 
