@@ -14,14 +14,17 @@ import (
 // Governance implements rpc.Decisions.
 func (s *Source) Governance(ctx context.Context) (g *rpc.Governance, err error) {
 	err = s.atHead(ctx, func(head *ledger.Executed) (err error) {
-		g, err = governanceAt(head)
+		g, err = governanceAt(ctx, head)
 		return err
 	})
 	return g, err
 }
 
+// InForce implements rpc.Decisions.
+func (s *Source) InForce() *params.Params { return s.cfg.Chain.Head().Force.Params }
+
 // governanceAt returns what was decided up to one head.
-func governanceAt(head *ledger.Executed) (*rpc.Governance, error) {
+func governanceAt(ctx context.Context, head *ledger.Executed) (*rpc.Governance, error) {
 	g := &rpc.Governance{Height: head.Height(), Params: head.Force.Params}
 	kept, err := governance.Settings(head.State)
 	if err != nil {
@@ -50,6 +53,9 @@ func governanceAt(head *ledger.Executed) (*rpc.Governance, error) {
 			return nil, err
 		}
 		if p != nil {
+			if err := rpc.Bill(ctx, 64+len(p.Action)); err != nil {
+				return nil, err
+			}
 			g.Proposals = append(g.Proposals, rpc.Proposal{ID: id, Proposal: *p})
 		}
 	}

@@ -77,7 +77,7 @@ func (s *Server) entitlement(w http.ResponseWriter, r *http.Request, args []stri
 		return err
 	}
 	var reply *GrantReply
-	err = s.source.ReadHead(r.Context(), func(v StorageReader, h chain.Height) (err error) {
+	err = s.readHead(r.Context(), func(v StorageReader, h chain.Height) (err error) {
 		reply, err = grantReply(v, h, id)
 		return err
 	})
@@ -120,7 +120,7 @@ func (s *Server) role(w http.ResponseWriter, r *http.Request, args []string) err
 		return err
 	}
 	var role *entitlements.Role
-	err = s.source.ReadHead(r.Context(), func(v StorageReader, _ chain.Height) (err error) {
+	err = s.readHead(r.Context(), func(v StorageReader, _ chain.Height) (err error) {
 		role, err = entitlements.ReadRole(v, id)
 		return err
 	})
@@ -157,7 +157,7 @@ func (s *Server) holder(w http.ResponseWriter, r *http.Request, args []string) e
 		return badRequest(CodeBadRequest, "%s has no holder: give runner_pool:NAME or namespace:NAME", scope)
 	}
 	reply := HolderReply{Scope: scope.String()}
-	err = s.source.ReadHead(r.Context(), func(v StorageReader, _ chain.Height) error {
+	err = s.readHead(r.Context(), func(v StorageReader, _ chain.Height) error {
 		a, ok, err := entitlements.Holder(v, scope)
 		if ok {
 			reply.Holder = &a
@@ -177,7 +177,7 @@ func (s *Server) entitlements(w http.ResponseWriter, r *http.Request, args []str
 		return err
 	}
 	var reply EntitlementsReply
-	err = s.source.ReadHead(r.Context(), func(v StorageReader, h chain.Height) (err error) {
+	err = s.readHead(r.Context(), func(v StorageReader, h chain.Height) (err error) {
 		reply, err = entitlementsReply(v, h, addr)
 		return err
 	})

@@ -1,7 +1,6 @@
 package rpc
 
 import (
-	"context"
 	"net/http"
 
 	"github.com/cowboy-foundation/cowboy/chain"
@@ -9,15 +8,12 @@ import (
 )
 
 // params answers GET /params.
-func (s *Server) params(w http.ResponseWriter, r *http.Request, _ []string) error {
+func (s *Server) params(w http.ResponseWriter, _ *http.Request, _ []string) error {
 	g := s.cfg.Genesis
 	if g == nil {
 		return notFound(CodeUnknownPath, "this server was started without a genesis")
 	}
-	p, err := s.inForce(r.Context())
-	if err != nil {
-		return err
-	}
+	p := s.inForce()
 	shares := make(map[string]uint64, chain.NumLanes)
 	for lane := range chain.NumLanes {
 		shares[lane.String()] = p.LaneShareBasisPoints[lane]
@@ -35,15 +31,11 @@ func (s *Server) params(w http.ResponseWriter, r *http.Request, _ []string) erro
 
 // inForce returns the parameters in force in the next block: those of the genesis where
 // nothing was decided. The server has a genesis.
-func (s *Server) inForce(ctx context.Context) (*params.Params, error) {
-	decided, err := s.source.Governance(ctx)
-	if err != nil {
-		return nil, err
+func (s *Server) inForce() *params.Params {
+	if p := s.source.InForce(); p != nil {
+		return p
 	}
-	if decided.Params != nil {
-		return decided.Params, nil
-	}
-	return &s.cfg.Genesis.Params, nil
+	return &s.cfg.Genesis.Params
 }
 
 // genesis answers GET /genesis with the file by which another node joins, which may have

@@ -16,6 +16,9 @@ import (
 type Decisions interface {
 	// Governance returns what was decided up to the finalized head.
 	Governance(ctx context.Context) (*Governance, error)
+	// InForce returns the parameters in force in the block behind the finalized head; nil: not
+	// known. It reads nothing.
+	InForce() *params.Params
 }
 
 // Governance is what the multisig has decided, at the finalized head.

@@ -1,6 +1,7 @@
 package rpc
 
 import (
+	"context"
 	"net/http"
 
 	"github.com/cowboy-foundation/cowboy/chain"
@@ -89,7 +90,7 @@ func (s *Server) jobRoutes() []route {
 		{method: get, pattern: "/job/{id}", about: "a job: phase, heights, money, hashes", handle: s.job, cost: costStateProof},
 		{method: get, pattern: "/job/{id}/status", about: "where a job is, and at which height it moves on", handle: s.jobStatus},
 		{method: get, pattern: "/job/{id}/runners", about: "who was drawn for a job, and what became of it", handle: s.jobRunners, cost: costStateProof},
-		{method: get, pattern: "/job/{id}/results", about: "the results that were shown, out of their transactions", handle: s.jobResults, slots: s.exports, cost: costBlockProof},
+		{method: get, pattern: "/job/{id}/results", about: "the results that were shown, out of their transactions; ?offset=0&limit=50", handle: s.jobResults, slots: s.exports, cost: costBlockProof},
 		{method: get, pattern: "/job/{id}/terms", about: "specification and terms, canonical", handle: s.jobTerms, cost: costStateProof},
 		{method: get, pattern: "/job/{id}/candidates", about: "who could be drawn, with weights, until the verdict; ?offset=0&limit=50", handle: s.candidates, slots: s.proofs, cost: costBlockProof},
 		{method: get, pattern: "/job/{id}/candidate/{runner}", about: "one of them, with the proof that leads to the job's candidates_root", handle: s.candidate, slots: s.proofs, cost: costBlockProof},
@@ -99,19 +100,9 @@ func (s *Server) jobRoutes() []route {
 // aboutJob answers a request about a job with what tell makes of its row at the head. What
 // tell reads is of the same block.
 func (s *Server) aboutJob(w http.ResponseWriter, r *http.Request, text string, tell func(b *jobBook) (any, error)) error {
-	id, err := parseHash(text)
-	if err != nil {
-		return err
-	}
 	var reply any
-	err = s.source.ReadHead(r.Context(), func(v StorageReader, h chain.Height) error {
-		j, err := jobs.Read(v, id)
-		if err == nil && j == nil {
-			err = notFound(CodeUnknownJob, "there is no job %s, or it ended long ago", id)
-		}
-		if err == nil {
-			reply, err = tell(&jobBook{StorageReader: v, height: h, id: id, job: j})
-		}
+	err := s.readJob(r.Context(), text, func(b *jobBook) (err error) {
+		reply, err = tell(b)
 		return err
 	})
 	if err != nil {
@@ -119,6 +110,24 @@ func (s *Server) aboutJob(w http.ResponseWriter, r *http.Request, text string, t
 	}
 	s.writeJSON(w, http.StatusOK, reply)
 	return nil
+}
+
+// readJob reads a job at the head, which is held meanwhile: read waits for nothing.
+func (s *Server) readJob(ctx context.Context, text string, read func(b *jobBook) error) error {
+	id, err := parseHash(text)
+	if err != nil {
+		return err
+	}
+	return s.readHead(ctx, func(v StorageReader, h chain.Height) error {
+		j, err := jobs.Read(v, id)
+		if err == nil && j == nil {
+			err = notFound(CodeUnknownJob, "there is no job %s, or it ended long ago", id)
+		}
+		if err == nil {
+			err = read(&jobBook{StorageReader: v, height: h, id: id, job: j})
+		}
+		return err
+	})
 }
 
 // jobBook is a job in a state.

@@ -101,6 +101,49 @@ type StorageEntry struct {
 	Value string `json:"value"`
 }
 
+// rowBytes is what a row of the state is billed as beside its bytes.
+const rowBytes = 64
+
+// billedReader bills a request for the rows that it reads of a state. It waits for nothing:
+// the state is held meanwhile.
+type billedReader struct {
+	StorageReader
+	ctx context.Context
+}
+
+// Storage implements [StorageReader].
+func (b *billedReader) Storage(addr chain.Address, key state.StorageKey) ([]byte, error) {
+	if err := b.ctx.Err(); err != nil {
+		return nil, err
+	}
+	v, err := b.StorageReader.Storage(addr, key)
+	if err == nil {
+		err = Bill(b.ctx, rowBytes+len(v))
+	}
+	return v, err
+}
+
+// Scan implements [StorageReader].
+func (b *billedReader) Scan(addr chain.Address, s state.Span) ([]state.Entry, error) {
+	if err := b.ctx.Err(); err != nil {
+		return nil, err
+	}
+	list, err := b.StorageReader.Scan(addr, s)
+	n := rowBytes
+	for i := range list {
+		n += rowBytes + len(list[i].Key) + len(list[i].Value)
+	}
+	if err == nil {
+		err = Bill(b.ctx, n)
+	}
+	return list, err
+}
+
+// readHead reads the finalized head for a request, which pays for the rows.
+func (s *Server) readHead(ctx context.Context, read func(v StorageReader, h chain.Height) error) error {
+	return s.source.ReadHead(ctx, func(v StorageReader, h chain.Height) error { return read(&billedReader{v, ctx}, h) })
+}
+
 func (s *Server) pastRoutes() []route {
 	get := http.MethodGet
 	return []route{
@@ -159,6 +202,9 @@ func (s *Server) storageValue(w http.ResponseWriter, r *http.Request, args []str
 	v, err := s.source.StorageAt(r.Context(), addr, slot, h)
 	if err != nil {
 		return s.pastError(err, h)
+	}
+	if err := Bill(r.Context(), rowBytes+len(v.Value)); err != nil {
+		return err
 	}
 	s.writeJSON(w, http.StatusOK, StorageReply{
 		Address: addr.String(), Slot: hexOf([]byte(slot)), Height: uint64(v.Height), Exists: v.Value != nil, Value: hexOf(v.Value),

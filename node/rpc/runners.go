@@ -121,11 +121,16 @@ func (s *Server) registry(ctx context.Context) (*registry, error) {
 	if s.cfg.Genesis == nil {
 		return nil, notFound(CodeUnknownPath, "this server was started without a genesis")
 	}
-	p, err := s.inForce(ctx)
+	return &registry{read: s.headStorage(ctx), height: s.source.Height(), halfLife: s.inForce().Runner.ReputationHalfLifeBlocks}, nil
+}
+
+// runnerAt tells of the runner at a place of the list.
+func (g *registry) runnerAt(n uint32) (*RunnerReply, error) {
+	addr, err := runners.AddressAt(g, n)
 	if err != nil {
 		return nil, err
 	}
-	return &registry{read: s.headStorage(ctx), height: s.source.Height(), halfLife: p.Runner.ReputationHalfLifeBlocks}, nil
+	return g.runner(addr)
 }
 
 func (g *registry) runner(addr chain.Address) (*RunnerReply, error) {
@@ -213,11 +218,10 @@ func (s *Server) runners(w http.ResponseWriter, r *http.Request, _ []string) err
 	}
 	reply := RunnersReply{Runners: []RunnerReply{}, TotalCount: uint64(count), Offset: offset, Limit: limit}
 	for n := offset; n < uint64(count) && n-offset < limit && look.bytes < runnersBytes; n++ {
-		addr, err := runners.AddressAt(look, uint32(n))
-		if err != nil {
-			return err
+		one, err := look.runnerAt(uint32(n))
+		if isOwed(err) && len(reply.Runners) > 0 {
+			break
 		}
-		one, err := look.runner(addr)
 		if err != nil {
 			return err
 		}

@@ -84,7 +84,7 @@ func (s *Server) headStorage(ctx context.Context) storageReader {
 		if err != nil {
 			return nil, err
 		}
-		return v.Value, nil
+		return v.Value, Bill(ctx, rowBytes+len(v.Value))
 	}
 }
 
@@ -144,6 +144,19 @@ func (s *Server) tokenBalance(w http.ResponseWriter, r *http.Request, args []str
 	return nil
 }
 
+// tokenAt reads the n-th token, from 1.
+func tokenAt(reader storageReader, n uint64) (reply TokenReply, err error) {
+	id, err := token.At(reader, n)
+	if err != nil {
+		return reply, err
+	}
+	t, err := token.Read(reader, id)
+	if err != nil {
+		return reply, err
+	}
+	return tokenReply(id, t), nil
+}
+
 func (s *Server) tokens(w http.ResponseWriter, r *http.Request, _ []string) error {
 	offset, limit, err := s.listed(r)
 	if err != nil {
@@ -156,15 +169,14 @@ func (s *Server) tokens(w http.ResponseWriter, r *http.Request, _ []string) erro
 	}
 	reply := TokensReply{Tokens: []TokenReply{}, TotalCount: count, Offset: offset, Limit: limit}
 	for n := offset; n < count && n-offset < limit; n++ {
-		id, err := token.At(reader, n+1)
+		one, err := tokenAt(reader, n+1)
+		if isOwed(err) && len(reply.Tokens) > 0 {
+			break // the client asks for the rest
+		}
 		if err != nil {
 			return err
 		}
-		t, err := token.Read(reader, id)
-		if err != nil {
-			return err
-		}
-		reply.Tokens = append(reply.Tokens, tokenReply(id, t))
+		reply.Tokens = append(reply.Tokens, one)
 	}
 	s.writeJSON(w, http.StatusOK, reply)
 	return nil

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 	"github.com/cowboy-foundation/cowboy/node/rpc"
 )
 
@@ -12,6 +13,16 @@ func (c *Chain) SetGovernance(g *rpc.Governance) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.governance = g
+}
+
+// InForce implements [rpc.Source].
+func (c *Chain) InForce() *params.Params {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.governance == nil {
+		return nil
+	}
+	return c.governance.Params
 }
 
 // Governance implements [rpc.Source].
