@@ -33,13 +33,13 @@ func newTrials(s *Source) (*trial.Bench, error) {
 // Actor implements rpc.Actors.
 func (s *Source) Actor(ctx context.Context, q *rpc.ActorQuery) (a *rpc.Actor, ok bool, err error) {
 	err = s.atHead(ctx, func(head *ledger.Executed) (err error) {
-		a, ok, err = s.actorAt(head, q)
+		a, ok, err = actorAt(ctx, head, q)
 		return err
 	})
 	return a, ok, err
 }
 
-func (s *Source) actorAt(head *ledger.Executed, q *rpc.ActorQuery) (*rpc.Actor, bool, error) {
+func actorAt(ctx context.Context, head *ledger.Executed, q *rpc.ActorQuery) (*rpc.Actor, bool, error) {
 	a, ok, err := head.State.Account(q.Address)
 	if err != nil || !ok || !a.HasCode() {
 		return nil, false, err
@@ -83,7 +83,11 @@ func (s *Source) actorAt(head *ledger.Executed, q *rpc.ActorQuery) (*rpc.Actor, 
 	if out.Entries, out.Next, err = storagePage(head.State, q.Address, span); err != nil {
 		return nil, false, err
 	}
-	return out, true, nil
+	n := 0
+	for i := range out.Entries {
+		n += entryBytes + len(out.Entries[i].Key) + len(out.Entries[i].Value)
+	}
+	return out, true, rpc.Bill(ctx, n) // before they are written as JSON
 }
 
 // storagePage reads a part of what a program has stored, and the first key behind
@@ -138,7 +142,8 @@ func (s *Source) ReadActor(ctx context.Context, q *rpc.ReadQuery) (*rpc.Trial, e
 	if err != nil {
 		return nil, trialError(err)
 	}
-	return trialOf(&a.Outcome, a.Height), nil
+	t := trialOf(&a.Outcome, a.Height)
+	return t, billTrial(ctx, t)
 }
 
 // Estimate implements rpc.Trials.
@@ -151,8 +156,21 @@ func (s *Source) Estimate(ctx context.Context, q *rpc.EstimateQuery) (*rpc.Trial
 	t.Lane, t.Actor, t.Fee, t.Short, t.Suggested = quote.Lane, quote.Actor, quote.Fee, quote.Short, quote.Suggested
 	t.Growth = quote.Growth
 	t.Fees = s.BaseFees().Fees[quote.Lane]
-	return t, nil
+	return t, billTrial(ctx, t)
 }
+
+// billTrial bills for what a call has left behind, before it is written as JSON; what the call
+// cost is in the price of the request.
+func billTrial(ctx context.Context, t *rpc.Trial) error {
+	n := 64 + len(t.Detail) + len(t.Output) + traceBytes*len(t.Trace)
+	for i := range t.Events {
+		n += 64 + len(t.Events[i].Data)
+	}
+	return rpc.Bill(ctx, n)
+}
+
+// traceBytes is what a message of a trace is billed as.
+const traceBytes = 64
 
 func trialOf(o *actor.Outcome, h chain.Height) *rpc.Trial {
 	return &rpc.Trial{

@@ -24,7 +24,6 @@ func TestNobodyReadsDormantStorage(t *testing.T) {
 	s, addr := actorStore(t, creator, func(o *state.Overlay, addr chain.Address) {
 		o.SetStorage(addr, slot, []byte{0x61, 'y'})
 	})
-	source := &Source{}
 	look := func(what string, v *store.Version, awake bool) {
 		t.Helper()
 		value, err := storageAwake(v, addr, slot)
@@ -34,7 +33,7 @@ func TestNobodyReadsDormantStorage(t *testing.T) {
 		params := params.Default()
 		head := &ledger.Executed{Block: &chain.Block{Header: chain.Header{Height: 1}}, State: v}
 		head.Force.Params = &params
-		a, ok, err := source.actorAt(head, &rpc.ActorQuery{Address: addr, EntriesMax: 10, BytesMax: 1000})
+		a, ok, err := actorAt(t.Context(), head, &rpc.ActorQuery{Address: addr, EntriesMax: 10, BytesMax: 1000})
 		if err != nil || !ok || a.Dormant == awake || (len(a.Entries) > 0) != awake || (a.StorageBytes > 0) != awake {
 			t.Errorf("%s: %+v, %v, %v", what, a, ok, err)
 		}

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/cowboy-foundation/cowboy/chain"
-	"github.com/cowboy-foundation/cowboy/node/pyvalue"
 	"github.com/cowboy-foundation/cowboy/state"
 )
 
@@ -133,7 +132,32 @@ func (s *Server) actor(w http.ResponseWriter, r *http.Request, args []string) er
 	if !ok {
 		return notFound(CodeUnknownActor, "there is no actor at this address: GET /account/{address} shows accounts without code")
 	}
-	s.writeJSON(w, http.StatusOK, actorReply(addr, a))
+	reply := actorReply(addr, a)
+	if err := reply.addStorage(r.Context(), a, s.values()); err != nil {
+		return err
+	}
+	s.writeJSON(w, http.StatusOK, reply)
+	return nil
+}
+
+// addStorage shows the entries that there is room for, and which the client can pay for; the
+// page ends behind them.
+func (reply *ActorReply) addStorage(ctx context.Context, a *Actor, shown *values) error {
+	for i, e := range a.Entries {
+		err := billValues(ctx, len(e.Value))
+		value, fits := json.RawMessage(nil), false
+		if err == nil {
+			value, fits = shown.show(e.Value)
+		}
+		if !fits && i > 0 {
+			reply.StorageNext = hexOf([]byte(e.Key))
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		reply.Storage[slotName(e.Key)] = value
+	}
 	return nil
 }
 
@@ -150,9 +174,6 @@ func actorReply(addr chain.Address, a *Actor) ActorReply {
 		parent := a.Parent.String()
 		reply.Parent = &parent
 	}
-	for _, e := range a.Entries {
-		reply.Storage[slotName(e.Key)] = valueOf(e.Value)
-	}
 	if a.Next != "" {
 		reply.StorageNext = hexOf([]byte(a.Next))
 	}
@@ -165,15 +186,6 @@ func slotName(k state.StorageKey) string {
 		return string(k[1:])
 	}
 	return hexOf([]byte(k))
-}
-
-// valueOf writes bytes as a value; null where they are none.
-func valueOf(data []byte) json.RawMessage {
-	v, err := pyvalue.JSON(data)
-	if err != nil {
-		return json.RawMessage("null")
-	}
-	return v
 }
 
 func parseBytes(name, text string) ([]byte, error) {

@@ -92,7 +92,7 @@ type LogsReply struct {
 const (
 	logEventsDefault = 100
 	logEventsMax     = 1000
-	logBytesMax      = 4 << 20 // of receipts
+	logBytesMax      = 1 << 20 // of receipts
 )
 
 func (s *Server) logs(w http.ResponseWriter, r *http.Request, args []string) error {
@@ -109,15 +109,29 @@ func (s *Server) logs(w http.ResponseWriter, r *http.Request, args []string) err
 	if err != nil {
 		return err
 	}
-	reply := LogsReply{Address: addr.String(), Logs: make([]LogReply, len(page.Logs)), Height: uint64(ask.To)}
-	for i, l := range page.Logs {
-		reply.Logs[i] = LogReply{
-			Name: l.Event.Name, Data: hexOf(l.Event.Data), Value: valueOf(l.Event.Data), BlockHeight: uint64(l.Height),
-			BlockHash: l.BlockHash.String(), TxHash: l.TxHash.String(), Slot: l.Slot, Index: l.Index,
-		}
-	}
+	reply := LogsReply{Address: addr.String(), Logs: []LogReply{}, Height: uint64(ask.To)}
 	if page.Next != nil {
 		reply.Next = page.Next.String()
+	}
+	shown := s.values()
+	for i := range page.Logs {
+		l := &page.Logs[i]
+		err := billValues(r.Context(), len(l.Event.Data))
+		value, fits := json.RawMessage(nil), false
+		if err == nil {
+			value, fits = shown.show(l.Event.Data)
+		}
+		if !fits && i > 0 {
+			reply.Next = page.Logs[i-1].String()
+			break
+		}
+		if err != nil {
+			return err
+		}
+		reply.Logs = append(reply.Logs, LogReply{
+			Name: l.Event.Name, Data: hexOf(l.Event.Data), Value: value, BlockHeight: uint64(l.Height),
+			BlockHash: l.BlockHash.String(), TxHash: l.TxHash.String(), Slot: l.Slot, Index: l.Index,
+		})
 	}
 	s.writeJSON(w, http.StatusOK, reply)
 	return nil

@@ -82,21 +82,41 @@ func (s *Server) submitWait(w http.ResponseWriter, r *http.Request, _ []string) 
 		}
 	}
 	reply := SubmitWaitReply{Results: make([]SubmitWaitResult, len(verdicts))}
-	for i, v := range verdicts {
+	for i := range verdicts {
 		reply.Results[i].SubmitResult = submitResult(&verdicts[i])
+	}
+	if err := s.addReceipts(r.Context(), verdicts, reply.Results); err != nil {
+		return err
+	}
+	s.writeJSON(w, http.StatusOK, reply)
+	return nil
+}
+
+// addReceipts adds the receipts of what is final, up to ValueBytesMax bytes that they output
+// and emit, and while the client can pay for them. The verdicts are owed in any case; the
+// other receipts can be asked for.
+func (s *Server) addReceipts(ctx context.Context, verdicts []Verdict, into []SubmitWaitResult) error {
+	shown, left := s.values(), s.cfg.ValueBytesMax
+	for i, v := range verdicts {
 		if v.Code != CodeOK && v.Code != CodeTxKnown {
 			continue
 		}
-		found, ok, err := s.source.Receipt(r.Context(), v.Hash)
-		if err != nil {
-			return err
+		found, ok, err := s.source.Receipt(ctx, v.Hash)
+		if err == nil && ok {
+			n := valueBytes(found.Receipt.Output, found.Receipt.Events)
+			left -= n
+			err = billValues(ctx, n)
 		}
-		if ok {
-			shaped := receiptReply(found)
-			reply.Results[i].Receipt = &shaped
+		switch {
+		case isOwed(err), left < 0, shown.left <= 0:
+			return nil
+		case err != nil:
+			return err
+		case ok:
+			shaped := receiptReply(found, shown)
+			into[i].Receipt = &shaped
 		}
 	}
-	s.writeJSON(w, http.StatusOK, reply)
 	return nil
 }
 

@@ -99,7 +99,10 @@ func (s *Server) receipt(w http.ResponseWriter, r *http.Request, args []string) 
 		return err
 	}
 	if ok {
-		s.writeJSON(w, http.StatusOK, receiptReply(found))
+		if err := billValues(r.Context(), valueBytes(found.Receipt.Output, found.Receipt.Events)); err != nil {
+			return err
+		}
+		s.writeJSON(w, http.StatusOK, receiptReply(found, s.values()))
 		return nil
 	}
 	_, waiting, err := s.source.PoolTx(r.Context(), hash)
@@ -163,7 +166,7 @@ func txReply(found *FoundTx) TxReply {
 	return reply
 }
 
-func receiptReply(found *FoundReceipt) ReceiptReply {
+func receiptReply(found *FoundReceipt, shown *values) ReceiptReply {
 	r := found.Receipt
 	reply := ReceiptReply{
 		TxHash:       r.TxHash.String(),
@@ -178,8 +181,8 @@ func receiptReply(found *FoundReceipt) ReceiptReply {
 		CellsUsed:    uint64(r.CellsUsed),
 		Fee:          r.Fee,
 		Output:       hexOf(r.Output),
-		Value:        valueOf(r.Output),
-		Events:       eventReplies(r.Events),
+		Value:        shown.orNull(r.Output),
+		Events:       eventReplies(r.Events, shown),
 		Messages:     MessageReplies(r.Trace),
 	}
 	if r.Status == chain.StatusSucceeded {
@@ -188,10 +191,10 @@ func receiptReply(found *FoundReceipt) ReceiptReply {
 	return reply
 }
 
-func eventReplies(events []chain.Event) []EventReply {
+func eventReplies(events []chain.Event, shown *values) []EventReply {
 	out := make([]EventReply, len(events))
 	for i, e := range events {
-		out[i] = EventReply{Emitter: e.Emitter.String(), Name: e.Name, Data: hexOf(e.Data), Value: valueOf(e.Data)}
+		out[i] = EventReply{Emitter: e.Emitter.String(), Name: e.Name, Data: hexOf(e.Data), Value: shown.orNull(e.Data)}
 	}
 	return out
 }

@@ -128,10 +128,13 @@ func (s *Server) read(w http.ResponseWriter, r *http.Request, _ []string) error 
 		return err
 	}
 	t, err := s.source.ReadActor(r.Context(), q)
+	if err == nil {
+		err = billValues(r.Context(), valueBytes(t.Output, t.Events))
+	}
 	if err != nil {
 		return err
 	}
-	s.writeJSON(w, http.StatusOK, ReadReply{Actor: q.Actor.String(), Height: uint64(t.Height), TrialReply: trialReply(t)})
+	s.writeJSON(w, http.StatusOK, ReadReply{Actor: q.Actor.String(), Height: uint64(t.Height), TrialReply: trialReply(t, s.values())})
 	return nil
 }
 
@@ -186,12 +189,15 @@ func (s *Server) estimate(w http.ResponseWriter, r *http.Request, _ []string) er
 		return err
 	}
 	t, err := s.source.Estimate(r.Context(), q)
+	if err == nil {
+		err = billValues(r.Context(), valueBytes(t.Output, t.Events))
+	}
 	if err != nil {
 		return err
 	}
 	reply := EstimateReply{
 		Height: uint64(t.Height), Lane: t.Lane.String(), CyclesLimit: uint64(t.Suggested.Cycles), CellsLimit: uint64(t.Suggested.Cells),
-		Fee: t.Fee, Cycle: t.Fees.PerCycle, Cell: t.Fees.PerCell, Short: t.Short, Growth: t.Growth, TrialReply: trialReply(t),
+		Fee: t.Fee, Cycle: t.Fees.PerCycle, Cell: t.Fees.PerCell, Short: t.Short, Growth: t.Growth, TrialReply: trialReply(t, s.values()),
 	}
 	if t.Actor != (chain.Address{}) {
 		made := t.Actor.String()
@@ -201,11 +207,11 @@ func (s *Server) estimate(w http.ResponseWriter, r *http.Request, _ []string) er
 	return nil
 }
 
-func trialReply(t *Trial) TrialReply {
+func trialReply(t *Trial, shown *values) TrialReply {
 	reply := TrialReply{
 		Status: "failed", Code: t.Code, RevertReason: chain.CodeName(t.Code), Detail: t.Detail,
 		CyclesUsed: uint64(t.Used.Cycles), CellsUsed: uint64(t.Used.Cells),
-		Output: hexOf(t.Output), Value: valueOf(t.Output), Events: eventReplies(t.Events), Messages: MessageReplies(t.Trace),
+		Output: hexOf(t.Output), Value: shown.orNull(t.Output), Events: eventReplies(t.Events, shown), Messages: MessageReplies(t.Trace),
 	}
 	if t.Code == chain.CodeOK {
 		reply.Status, reply.RevertReason = "success", ""
