@@ -26,9 +26,25 @@ func (c *Client) JobRunners(ctx context.Context, id chain.Hash) (*rpc.JobRunners
 	return get[rpc.JobRunnersReply](ctx, c, "/job/"+id.String()+"/runners")
 }
 
-// JobResults returns the results of a job that were shown.
+// JobResults returns the results of a job that were shown, which a node tells in parts where
+// they are large.
 func (c *Client) JobResults(ctx context.Context, id chain.Hash) (*rpc.JobResultsReply, error) {
-	return get[rpc.JobResultsReply](ctx, c, "/job/"+id.String()+"/results")
+	all := new(rpc.JobResultsReply)
+	for {
+		part := new(rpc.JobResultsReply)
+		ask := request{
+			method: http.MethodGet, path: "/job/" + id.String() + "/results",
+			query: url.Values{"offset": {strconv.Itoa(len(all.Results))}},
+		}
+		if err := c.call(ctx, ask, part); err != nil {
+			return nil, err
+		}
+		last := len(part.Results) == 0
+		part.Results, part.Offset = append(all.Results, part.Results...), 0
+		if all = part; last || uint64(len(all.Results)) >= all.TotalCount {
+			return all, nil
+		}
+	}
 }
 
 // JobTerms returns specification and terms of a job.

@@ -20,6 +20,8 @@ type JobResultsReply struct {
 	DataHash   string        `json:"data_hash"` // keccak256 of the agreed data; zeros: none
 	Results    []ResultReply `json:"results"`
 	TotalCount uint64        `json:"total_count"`
+	Offset     uint64        `json:"offset"`
+	Limit      uint64        `json:"limit"`
 }
 
 // ResultReply is one result.
@@ -65,35 +67,80 @@ var resultOutcomeNames = [...]string{
 	chain.OutcomeExternalFault: "external_fault",
 }
 
+// revealedSeat is a seat whose result was shown.
+type revealedSeat struct {
+	attempt, n uint8
+	seat       *jobs.Seat
+}
+
+// jobResults reads the seats at one head, and lets go of it before it reads the blocks that
+// have the results, one after the other.
 func (s *Server) jobResults(w http.ResponseWriter, r *http.Request, args []string) error {
-	shown := map[chain.Hash]map[chain.Hash][]byte{} // by transaction and hash
-	return s.aboutJob(w, r, args[0], func(b *jobBook) (any, error) {
-		reply := &JobResultsReply{
-			JobID: b.id.String(), Outcome: outcomeNames[b.job.Outcome], DataHash: b.job.DataHash.String(), Results: []ResultReply{},
-		}
-		var fault error
-		err := b.eachSeat(func(attempt, n uint8, seat *jobs.Seat) {
-			if seat.Reveal == nil || fault != nil {
-				return
+	offset, limit, err := s.listed(r)
+	if err != nil {
+		return err
+	}
+	var id chain.Hash
+	var seats []revealedSeat
+	reply := &JobResultsReply{Results: []ResultReply{}, Offset: offset, Limit: limit}
+	err = s.readJob(r.Context(), args[0], func(b *jobBook) error {
+		id, seats = b.id, nil
+		reply.JobID, reply.Outcome, reply.DataHash = b.id.String(), outcomeNames[b.job.Outcome], b.job.DataHash.String()
+		return b.eachSeat(func(attempt, n uint8, seat *jobs.Seat) {
+			if seat.Reveal != nil {
+				seats = append(seats, revealedSeat{attempt, n, seat})
 			}
-			tx := seat.Reveal.Tx
-			if shown[tx] == nil {
-				shown[tx], fault = s.resultsIn(r.Context(), tx)
-			}
-			reply.Results = append(reply.Results, resultReply(b.id, attempt, n, seat, shown[tx][seat.Reveal.Result]))
 		})
-		reply.TotalCount = uint64(len(reply.Results))
-		if err == nil {
-			err = fault
-		}
-		return reply, err
 	})
+	if err != nil {
+		return err
+	}
+	reply.TotalCount = uint64(len(seats))
+	seats = seats[min(offset, uint64(len(seats))):]
+	if reply.Results, err = s.results(r.Context(), id, seats[:min(limit, uint64(len(seats)))]); err != nil {
+		return err
+	}
+	s.writeJSON(w, http.StatusOK, reply)
+	return nil
+}
+
+// results reads the results of seats out of their transactions. The list ends behind
+// ValueBytesMax bytes of results, and behind the one with which the client begins to owe.
+func (s *Server) results(ctx context.Context, id chain.Hash, seats []revealedSeat) ([]ResultReply, error) {
+	shown := map[chain.Hash]map[chain.Hash][]byte{} // by transaction and hash
+	list, left := []ResultReply{}, s.cfg.ValueBytesMax
+	for i, one := range seats {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if i > 0 && (left <= 0 || Owes(ctx)) {
+			break
+		}
+		tx := one.seat.Reveal.Tx
+		if shown[tx] == nil {
+			all, err := s.resultsIn(ctx, tx)
+			if i > 0 && isOwed(err) {
+				break
+			}
+			if err != nil {
+				return nil, err
+			}
+			shown[tx] = all
+		}
+		encoded := shown[tx][one.seat.Reveal.Result]
+		left -= len(encoded)
+		list = append(list, resultReply(id, one.attempt, one.n, one.seat, encoded))
+	}
+	return list, nil
 }
 
 // resultsIn returns the results that a transaction shows by their hashes; none where this
 // node does not keep it.
 func (s *Server) resultsIn(ctx context.Context, hash chain.Hash) (map[chain.Hash][]byte, error) {
 	found, ok, err := s.source.Transaction(ctx, hash)
+	if err == nil && ok {
+		err = Bill(ctx, rowBytes+2*len(found.Tx.Body)) // it is taken apart, and written
+	}
 	all := map[chain.Hash][]byte{}
 	if err != nil || !ok {
 		return all, err
