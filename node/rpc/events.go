@@ -7,7 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"strconv"
+	"net/netip"
 	"sync"
 	"time"
 
@@ -49,7 +49,7 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, _ []string) erro
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
-	out := &eventWriter{server: s, w: w, control: http.NewResponseController(w), sent: from}
+	out := &eventWriter{server: s, w: w, control: http.NewResponseController(w), client: s.client(r), sent: from}
 	if r.Method == http.MethodHead {
 		return nil
 	}
@@ -108,7 +108,7 @@ func (s *Server) replay(r *http.Request, out *eventWriter, from chain.Height) bo
 func (s *Server) sendStored(r *http.Request, out *eventWriter, to chain.Height) bool {
 	for h := out.sent + 1; h <= to; h++ {
 		b := s.replayed(r, h)
-		if b == nil || !s.untilBilled(r, 64+b.SizeBytes/8) || !out.writeBlock(b) || !s.awaitPayment(r, len(out.frame.Bytes())) {
+		if b == nil || !s.untilBilled(r, 64+b.SizeBytes/8) || !out.writeBlock(b) || !s.awaitPayment(r, out.bytes) {
 			return false
 		}
 	}
@@ -220,32 +220,39 @@ type eventWriter struct {
 	server  *Server
 	w       http.ResponseWriter
 	control *http.ResponseController
+	client  netip.Addr
 	sent    chain.Height // last block sent
-	frame   bytes.Buffer // reused
+	bytes   int          // of its event
 }
 
-// writeFrame writes and flushes within EventTimeout. It reports whether the client
-// is still there.
-func (o *eventWriter) writeFrame(frame []byte) bool {
+// writeFrame writes a frame, which comes in parts, and flushes within EventTimeout. It
+// reports whether the client is still there.
+func (o *eventWriter) writeFrame(parts ...[]byte) bool {
 	if err := extendWrite(o.w, o.server.cfg.EventTimeout); err != nil {
 		return false
 	}
-	if _, err := o.w.Write(frame); err != nil {
-		return false
+	for _, part := range parts {
+		if _, err := o.w.Write(part); err != nil {
+			return false
+		}
 	}
 	return o.control.Flush() == nil
 }
 
-// writeBlock sends one block event; its id is what Last-Event-ID returns.
+// writeBlock sends one block event; its id is what Last-Event-ID returns. A large one takes a
+// share of the memory for answers until it is read, as an answer does.
 func (o *eventWriter) writeBlock(b *Block) bool {
 	data := bytes.TrimSuffix(o.server.events.encoded(b), []byte("\n"))
-	o.frame.Reset()
-	o.frame.WriteString("event: block\nid: ")
-	o.frame.WriteString(strconv.FormatUint(uint64(b.Block.Header.Height), 10))
-	o.frame.WriteString("\ndata: ")
-	o.frame.Write(data)
-	o.frame.WriteString("\n\n")
-	if !o.writeFrame(o.frame.Bytes()) {
+	if o.bytes = len(data); o.bytes > freeAnswerBytes {
+		share, why := o.server.answers.acquire(o.client, int64(o.bytes))
+		if why != granted {
+			o.writeFrame([]byte(": too many answers wait to be read, resume with Last-Event-ID\n\n"))
+			return false
+		}
+		defer share.give()
+	}
+	head := fmt.Appendf(nil, "event: block\nid: %d\ndata: ", b.Block.Header.Height)
+	if !o.writeFrame(head, data, []byte("\n\n")) {
 		return false
 	}
 	o.sent = b.Block.Header.Height

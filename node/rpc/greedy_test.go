@@ -361,3 +361,49 @@ func TestListEndsBehindItsBytes(t *testing.T) {
 		t.Errorf("the list goes on with %+v", next.Blocks)
 	}
 }
+
+// wide has a block with many megabytes of JSON.
+type wide struct{ *rpctest.Chain }
+
+func (w wide) BlockByHeight(ctx context.Context, h chain.Height) (*rpc.Block, bool, error) {
+	b, ok, err := w.Chain.BlockByHeight(ctx, h)
+	if !ok || err != nil {
+		return nil, false, err
+	}
+	large := *b
+	large.Block = &chain.Block{Header: b.Block.Header}
+	large.Block.Header.ConsumedSeeds = make([]byte, 4<<20)
+	return &large, true, nil
+}
+
+// TestSlowStreamsHoldAShareOfMemory: an event that a client does not read is counted among
+// the answers that wait to be read.
+func TestSlowStreamsHoldAShareOfMemory(t *testing.T) {
+	cfg := publicConfig()
+	cfg.RequestsPerSecond = 1_000_000
+	cfg.ClientShare, cfg.AnswersBytesMax, cfg.EventTimeout = 50, 30<<20, patience
+	source := wide{rpctest.New()}
+	source.Finalize()
+	w := newTown(t, cfg, source)
+	c := w.dial(greedy)
+	_ = c.(*net.TCPConn).SetReadBuffer(4096)
+	if _, err := io.WriteString(c, "GET /events HTTP/1.1\r\nHost: localhost\r\nLast-Event-ID: 0\r\n\r\n"); err != nil {
+		t.Fatal(err)
+	}
+	_ = c.SetReadDeadline(time.Now().Add(patience))
+	for lines := bufio.NewReaderSize(c, 16); ; { // to the beginning of the event, which waits then
+		line, err := lines.ReadString('\n')
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.HasPrefix(line, "id: 1") {
+			break
+		}
+	}
+	if got := w.ask(greedy, "GET", "/block/1", ""); got != 429 {
+		t.Errorf("a client whose stream holds its share of memory is answered with %d", got)
+	}
+	if got := w.ask(honest, "GET", "/block/1", ""); got != 200 {
+		t.Errorf("another client is answered with %d", got)
+	}
+}
