@@ -134,7 +134,7 @@ func respond(code rpc.Code) response {
 	switch code {
 	case rpc.CodeTxKnown, rpc.CodeNonceTooLow:
 		return arrived
-	case rpc.CodeRateLimited, rpc.CodeBusy, rpc.CodeNotReady, rpc.CodeDeadline,
+	case rpc.CodeRateLimited, rpc.CodeOwed, rpc.CodeBusy, rpc.CodeNotReady, rpc.CodeDeadline,
 		rpc.CodeNonceTooHigh, rpc.CodeSenderLimit, rpc.CodeTxRejected, rpc.CodeInternal:
 		return sendAgain
 	default:

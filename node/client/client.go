@@ -35,6 +35,10 @@ type Config struct {
 // (its faucet does) is not waited for.
 const pauseMax = 2 * time.Second
 
+// debtPauseMax bounds it where the node waits until what was read before is paid for by the
+// rate of this client.
+const debtPauseMax = 90 * time.Second
+
 // DefaultConfig returns the settings for a person at a terminal.
 func DefaultConfig() Config {
 	return Config{
@@ -163,54 +167,57 @@ type request struct {
 	timeout time.Duration // 0 means the client's
 }
 
-// call sends a request and decodes a 2xx answer into reply.
+// call sends a request and decodes a 2xx answer into reply. What the node puts off with 429,
+// which it did not look at, is sent again after a pause.
 func (c *Client) call(ctx context.Context, req request, reply any) error {
 	if req.timeout == 0 {
 		req.timeout = c.cfg.Timeout
 	}
+	for repeats := c.cfg.Repeats; ; repeats-- {
+		pause, err := c.attempt(ctx, req, reply)
+		most := pauseMax
+		if IsCode(err, rpc.CodeOwed) {
+			most = debtPauseMax
+		}
+		if pause <= 0 || pause > most || repeats == 0 {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return &UnreachableError{URL: c.base, Err: ctx.Err()}
+		case <-time.After(pause):
+		}
+	}
+}
+
+// attempt is call, once. The pause is that which the node asks for with 429.
+func (c *Client) attempt(ctx context.Context, req request, reply any) (pause time.Duration, err error) {
 	ctx, cancel := context.WithTimeout(ctx, req.timeout)
 	defer cancel()
-	answer, err := c.sendPatiently(ctx, req)
+	answer, err := c.send(ctx, req, nil)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	defer answer.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(answer.Body, c.cfg.AnswerMax+1))
 	if err != nil {
-		return &UnreachableError{URL: c.base, Err: err}
+		return 0, &UnreachableError{URL: c.base, Err: err}
 	}
 	if int64(len(body)) > c.cfg.AnswerMax {
-		return fmt.Errorf("answer to %s is above %d bytes", req.path, c.cfg.AnswerMax)
+		return 0, fmt.Errorf("answer to %s is above %d bytes", req.path, c.cfg.AnswerMax)
+	}
+	if answer.StatusCode == http.StatusTooManyRequests {
+		if seconds, err := strconv.Atoi(answer.Header.Get("Retry-After")); err == nil {
+			pause = time.Duration(seconds) * time.Second
+		}
 	}
 	if answer.StatusCode/100 != 2 {
-		return refusalOf(answer.StatusCode, req.path, body)
+		return pause, refusalOf(answer.StatusCode, req.path, body)
 	}
 	if err := json.Unmarshal(body, reply); err != nil {
-		return fmt.Errorf("answer to %s: %w", req.path, err)
+		return 0, fmt.Errorf("answer to %s: %w", req.path, err)
 	}
-	return nil
-}
-
-// sendPatiently is send for a request that the node may put off: what it answers
-// with 429 it did not look at.
-func (c *Client) sendPatiently(ctx context.Context, req request) (*http.Response, error) {
-	for repeats := c.cfg.Repeats; ; repeats-- {
-		answer, err := c.send(ctx, req, nil)
-		if err != nil || answer.StatusCode != http.StatusTooManyRequests || repeats == 0 {
-			return answer, err
-		}
-		seconds, err := strconv.Atoi(answer.Header.Get("Retry-After"))
-		pause := time.Duration(seconds) * time.Second
-		if err != nil || pause <= 0 || pause > pauseMax {
-			return answer, nil
-		}
-		answer.Body.Close()
-		select {
-		case <-ctx.Done():
-			return nil, &UnreachableError{URL: c.base, Err: ctx.Err()}
-		case <-time.After(pause):
-		}
-	}
+	return 0, nil
 }
 
 // send sends a request and returns the answer with its body unread.

@@ -188,19 +188,23 @@ func TestPatience(t *testing.T) {
 		refusals    int // before an answer
 		asked       int
 		ok          bool
+		code        rpc.Code
 	}{
-		{"twice", "1", 2, 3, true},
-		{"for long", "60", 1, 1, false},
-		{"without a time", "", 1, 1, false},
-		{"always", "1", 99, 3, false},
+		{"twice", "1", 2, 3, true, rpc.CodeRateLimited},
+		{"for long", "60", 1, 1, false, rpc.CodeRateLimited},
+		{"without a time", "", 1, 1, false, rpc.CodeRateLimited},
+		{"always", "1", 99, 3, false, rpc.CodeRateLimited},
+		{"for what was read", "3", 1, 2, true, rpc.CodeOwed},
+		{"for more than is ever owed", "100", 1, 1, false, rpc.CodeOwed},
 	} {
 		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
 			asked := 0
 			web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 				if asked++; asked <= test.refusals {
 					w.Header().Set("Retry-After", test.pause)
 					w.WriteHeader(http.StatusTooManyRequests)
-					fmt.Fprint(w, `{"code":3000,"message":"slow down"}`)
+					fmt.Fprintf(w, `{"code":%d,"message":"slow down"}`, test.code)
 					return
 				}
 				fmt.Fprint(w, `{"height":7}`)
@@ -213,7 +217,7 @@ func TestPatience(t *testing.T) {
 				t.Fatal(err)
 			}
 			h, err := c.Height(t.Context())
-			if test.ok != (err == nil && h == 7) || !test.ok && !client.IsCode(err, rpc.CodeRateLimited) || asked != test.asked {
+			if test.ok != (err == nil && h == 7) || !test.ok && !client.IsCode(err, test.code) || asked != test.asked {
 				t.Errorf("height %d, %v, asked %d times", h, err, asked)
 			}
 		})
