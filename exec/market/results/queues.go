@@ -8,7 +8,8 @@ import (
 )
 
 // queue is where a job waits to be judged. Each is in the order of the heights since which
-// they wait, and judged in that order: nobody passes a job of its own queue.
+// they wait, and judged in that order: nobody passes a job of its own queue, but who asks an
+// actor for which there is room.
 type queue uint8
 
 const (
