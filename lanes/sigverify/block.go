@@ -19,10 +19,9 @@ import (
 // Any other error is ctx's. VerifyBlock does not need Run.
 func (p *Pipeline) VerifyBlock(ctx context.Context, bodies [][]byte) ([]*chain.VerifiedTx, error) {
 	p.Stats.BlockTxs.Add(uint64(len(bodies)))
-	run := &blockRun{p: p, bodies: bodies, txs: make([]*chain.VerifiedTx, len(bodies))}
-	chunks := (len(bodies) + p.cfg.BatchTxs - 1) / p.cfg.BatchTxs
+	run := &blockRun{p: p, bodies: bodies, txs: make([]*chain.VerifiedTx, len(bodies)), ends: chunksOf(bodies, p.cfg.BatchTxs)}
 	var helpers sync.WaitGroup
-	for range min(chunks, p.cfg.Workers) - 1 {
+	for range min(len(run.ends), p.cfg.Workers) - 1 {
 		helpers.Go(func() { run.work(ctx) })
 	}
 	run.work(ctx)
@@ -34,6 +33,16 @@ func (p *Pipeline) VerifyBlock(ctx context.Context, bodies [][]byte) ([]*chain.V
 		return nil, err
 	}
 	return run.txs, nil
+}
+
+// chunksOf divides bodies into runs of about so many signatures, and returns their ends.
+func chunksOf(bodies [][]byte, most int) (ends []int) {
+	for end := 0; end < len(bodies); {
+		n, _ := fit(bodies[end:], most)
+		end += n
+		ends = append(ends, end)
+	}
+	return ends
 }
 
 // ReadBlock is VerifyBlock for those who only look at a block: on the caller's
@@ -77,14 +86,15 @@ func Signed(bodies [][]byte, senders []chain.Address) ([]*chain.VerifiedTx, erro
 	return txs, nil
 }
 
-// blockRun is one call of VerifyBlock. Its workers take chunks of BatchTxs
-// bodies in ascending order and stop after the first bad one. Every chunk below
+// blockRun is one call of VerifyBlock. Its workers take chunks of about BatchTxs
+// signatures in ascending order and stop after the first bad one. Every chunk below
 // a bad one has then been taken too, and is finished, so the first bad
 // transaction of the block is found whatever the schedule.
 type blockRun struct {
 	p      *Pipeline
 	bodies [][]byte
 	txs    []*chain.VerifiedTx
+	ends   []int        // of the chunks
 	next   atomic.Int64 // chunk to take
 	failed atomic.Bool
 	// stranger says that the lanes were asked for much of a chunk and had nothing: they are
@@ -96,14 +106,17 @@ type blockRun struct {
 }
 
 func (r *blockRun) work(ctx context.Context) {
-	size := r.p.cfg.BatchTxs
 	var b batch
 	for ctx.Err() == nil && !r.failed.Load() {
-		first := (int(r.next.Add(1)) - 1) * size
-		if first >= len(r.bodies) {
+		at := int(r.next.Add(1)) - 1
+		if at >= len(r.ends) {
 			return
 		}
-		b.bodies = append(b.bodies[:0], r.bodies[first:min(first+size, len(r.bodies))]...)
+		first := 0
+		if at > 0 {
+			first = r.ends[at-1]
+		}
+		b.bodies = append(b.bodies[:0], r.bodies[first:r.ends[at]]...)
 		r.p.verify(&b, r.fillWaiting)
 		copy(r.txs[first:], b.txs)
 		for i, err := range b.errs {

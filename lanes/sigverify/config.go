@@ -10,7 +10,7 @@ import (
 // DefaultConfig.
 type Config struct {
 	Workers      int           // goroutines that verify; one per core
-	BatchTxs     int           // transactions after which a batch stops waiting
+	BatchTxs     int           // transactions after which a batch stops waiting; one that shows results counts for their signatures too
 	BatchWaitMax time.Duration // longest time a lone transaction waits for company
 	QueueTxs     int           // transactions accepted but not yet in a batch
 	QueueBytes   int           // bytes of their bodies

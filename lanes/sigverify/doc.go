@@ -31,7 +31,8 @@
 // # Bounds and fairness
 //
 // The queue is bounded in transactions and bytes, the cache likewise, and a
-// batch in transactions: under load every batch has exactly BatchTxs, the
+// batch in signatures, of which a transaction has one, and up to sixteen more if it shows
+// results: under load every batch of others has exactly BatchTxs, the
 // kernel's size. Submit never blocks: a full queue is [ErrBusy], which RPC
 // reports and a network layer answers by not reading on. While the queue is more
 // than half full, each source may hold an equal share of it, and one share is

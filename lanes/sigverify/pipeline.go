@@ -148,7 +148,7 @@ func (p *Pipeline) submit(from holder, bodies [][]byte, into []Verdict, reply fu
 	whole.first = len(into)
 	whole.of.left.Store(int64(len(bodies)))
 	for len(whole.bodies) > 0 {
-		if w := whole.cut(p.cfg.BatchTxs); !p.queue.Push(w) {
+		if w, _ := whole.cut(p.cfg.BatchTxs); !p.queue.Push(w) {
 			panic("signature queue has less room than was reserved")
 		}
 	}
@@ -160,12 +160,13 @@ func (p *Pipeline) submit(from holder, bodies [][]byte, into []Verdict, reply fu
 	return nil
 }
 
-// cut takes up to n bodies off the front.
-func (w *piece) cut(n int) piece {
-	n = min(n, len(w.bodies))
-	front := piece{bodies: w.bodies[:n], first: w.first, of: w.of}
+// cut takes the bodies of up to so many signatures off the front, and one at least, and
+// returns how many signatures these have.
+func (w *piece) cut(most int) (front piece, work int) {
+	n, work := fit(w.bodies, most)
+	front = piece{bodies: w.bodies[:n], first: w.first, of: w.of}
 	w.bodies, w.first = w.bodies[n:], w.first+n
-	return front
+	return front, work
 }
 
 // KnownTxBytes is about the most that one more place in the sender cache takes of the heap,
@@ -283,10 +284,12 @@ func (p *Pipeline) gather(ctx context.Context, timer *time.Timer, b *batch) bool
 			}
 			timer.Reset(wait)
 		}
-		fits := w.cut(p.cfg.BatchTxs - n)
+		fits, work := w.cut(p.cfg.BatchTxs - n)
 		b.pieces = append(b.pieces, fits)
-		n += len(fits.bodies)
-		p.rest = w
+		n += work
+		if p.rest = w; len(w.bodies) > 0 {
+			break // full
+		}
 	}
 	p.restSince = time.Time{}
 	if len(p.rest.bodies) > 0 {
