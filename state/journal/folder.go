@@ -14,9 +14,9 @@ import (
 type Folder interface {
 	Open(name string) (File, error)   // an existing file, locked
 	Create(name string) (File, error) // an empty file, locked
-	Rename(from, to string) error
-	Remove(name string) error // nothing to remove is no error
-	Sync() error              // makes names durable
+	Rename(from, to string) error     // of a file that is to be whoever's the other one is
+	Remove(name string) error         // nothing to remove is no error
+	Sync() error                      // makes names durable
 }
 
 // File is written at its end only.
@@ -62,7 +62,22 @@ func (d osFolder) locked(name string, flags int) (File, error) {
 	return osFile{f}, nil
 }
 
-func (d osFolder) Rename(from, to string) error { return os.Rename(d.path(from), d.path(to)) }
+// Rename leaves the name with its owner: a tool that root runs opens the node's journals, and
+// the node must be able to open them again.
+func (d osFolder) Rename(from, to string) error {
+	info, err := os.Stat(d.path(to))
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	if err == nil {
+		if was, ok := info.Sys().(*syscall.Stat_t); ok && int(was.Uid) != os.Geteuid() {
+			if err := os.Chown(d.path(from), int(was.Uid), int(was.Gid)); err != nil {
+				return err
+			}
+		}
+	}
+	return os.Rename(d.path(from), d.path(to))
+}
 
 func (d osFolder) Remove(name string) error {
 	if err := os.Remove(d.path(name)); !errors.Is(err, os.ErrNotExist) {

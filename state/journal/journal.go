@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"syscall"
 )
 
 var (
@@ -109,11 +110,21 @@ func OpenIn(dir Folder, name string, kind Kind) (*Journal, error) {
 
 // modernize replaces a file of an earlier version: as long as heads have no sums, each
 // opening after a crash may have to read what follows the last good record many times.
+// On a disk without room for a second file the earlier one is gone on with: it is as good
+// for all but that.
 func (j *Journal) modernize() error {
 	if j.layout.headSum {
 		return nil
 	}
-	return j.Prune(func([]byte) bool { return true })
+	old := j.file
+	err := j.replace(func(add func(rec []byte) error) error { return j.Replay(add) })
+	switch {
+	case err == nil:
+		return old.Close()
+	case !errors.Is(err, errReplaced) && (errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)):
+		return nil
+	}
+	return fmt.Errorf("write it anew: %w", err)
 }
 
 // loadAndRepair checks the whole file and repairs its end.
@@ -261,16 +272,23 @@ func (j *Journal) Prune(keep func(rec []byte) bool) error {
 	return nil
 }
 
+// errReplaced means that a new file has the journal's name, and that a crash may undo it.
+var errReplaced = errors.New("journal is replaced")
+
 // replace makes a new file with the records that fill adds, and only then gives
-// it the journal's name. Until the name is durable the old file is the journal.
+// it the journal's name. Until the name is durable the old file is the journal. An error that
+// is no errReplaced leaves everything as it was.
 func (j *Journal) replace(fill func(add func(rec []byte) error) error) (err error) {
 	f, err := j.dir.Create(j.name + tempSuffix)
 	if err != nil {
 		return err
 	}
 	defer func() {
-		if err != nil {
-			err = errors.Join(err, f.Close())
+		if err == nil {
+			return
+		}
+		if err = errors.Join(err, f.Close()); !errors.Is(err, errReplaced) {
+			err = errors.Join(err, j.dir.Remove(j.name+tempSuffix)) // it takes room
 		}
 	}()
 	next := &Journal{file: f, start: fileHeader, layout: layout{headSum: true}}
@@ -288,7 +306,7 @@ func (j *Journal) replace(fill func(add func(rec []byte) error) error) (err erro
 		return err
 	}
 	if err := j.dir.Sync(); err != nil {
-		return err
+		return fmt.Errorf("%w: %w", errReplaced, err)
 	}
 	j.file, j.layout, j.start, j.written = next.file, next.layout, next.start, next.written
 	j.records, j.buffer = next.records, next.buffer
