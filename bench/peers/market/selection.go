@@ -9,6 +9,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/bench/bars"
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/crypto/keccak"
+	"github.com/cowboy-foundation/cowboy/exec/manifest"
 	"github.com/cowboy-foundation/cowboy/exec/market/selection"
 )
 
@@ -35,7 +36,7 @@ func selectionBars() []bars.Bar {
 func registry() ([]selection.Runner, *selection.Wanted, *selection.Config) {
 	const floor = 100 * chain.WeiPerCBY
 	rng := rand.New(rand.NewPCG(5, 5))
-	offer := &selection.Offer{Rates: selection.Rates{Request: 3, ComputeSecond: 4}, Domains: []string{"*.other.example", "*.a.example"}}
+	offer := &selection.Offer{Rates: selection.Rates{Request: 3, ComputeSecond: 4}, Domains: manifest.PatternsOf([]string{"*.other.example", "*.a.example"})}
 	all := make([]selection.Runner, candidates)
 	for i := range all {
 		r := &all[i]
