@@ -276,7 +276,7 @@ func (p *plainPick) take(t *modelTx, stage int) bool {
 	if loose {
 		p.seen["loose"]++
 	}
-	if p.drained[from] |= drainsOf(t.tx); len(p.req.Short) > 0 && !p.ran(t) {
+	if p.drained[from] |= drainsOf(t.tx); len(p.req.Short)+len(p.req.Busy) > 0 && !p.ran(t) {
 		p.drained[from] = chain.AllMeans
 	}
 	p.promised = p.promisedWith(t)

@@ -36,9 +36,9 @@ const riskPart = 16
 
 // risky reports whether e may be refused, unpaid, for what stands before it in the block of
 // its own sender: an instruction that may take more money than was reckoned, or the role
-// that e needs (docs/adr/0211). Where an execution has shown that such things happen, in a
-// way that nothing said before, so may everything of a sender behind what did not run yet.
-// What has run on this parent runs again.
+// that e needs (docs/adr/0211). Where an execution has refused somebody's in a way that
+// nothing said before, so may everything of a sender be behind what did not run yet. What has
+// run on this parent runs again.
 func (k *picker) risky(s *sender, e *entry) bool {
 	return s.pick.drained&e.needs != 0 && !k.ran(e)
 }
@@ -46,7 +46,7 @@ func (k *picker) risky(s *sender, e *entry) bool {
 // noteDrain notes what e, which was taken, may leave its sender without.
 func (k *picker) noteDrain(s *sender, e *entry) {
 	s.pick.drained |= e.drains
-	if len(k.req.Short) > 0 && !k.ran(e) {
+	if len(k.req.Short)+len(k.req.Busy) > 0 && !k.ran(e) {
 		s.pick.drained = chain.AllMeans
 	}
 }

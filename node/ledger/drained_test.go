@@ -8,11 +8,14 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
+	"github.com/cowboy-foundation/cowboy/chain/fees"
 	"github.com/cowboy-foundation/cowboy/chain/genesis"
+	"github.com/cowboy-foundation/cowboy/chain/order"
 	"github.com/cowboy-foundation/cowboy/chain/params"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
 	"github.com/cowboy-foundation/cowboy/consensus/engine"
 	"github.com/cowboy-foundation/cowboy/crypto/secp256k1"
+	"github.com/cowboy-foundation/cowboy/exec"
 	"github.com/cowboy-foundation/cowboy/exec/actor"
 	"github.com/cowboy-foundation/cowboy/exec/manifest"
 )
@@ -48,7 +51,9 @@ func newDrainage(t *testing.T, thieves, payers int) *drainage {
 			d.payers = append(d.payers, key)
 		}
 	}
-	d.fixture = newFixtureOf(t, func(p *params.Params) { p.Intrinsic.TransferCycles = drainTransfer }, rich...)
+	d.fixture = newFixtureOf(t, func(p *params.Params) {
+		p.Intrinsic.TransferCycles = drainTransfer
+	}, rich...)
 	p := &pool{}
 	for _, key := range d.thieves {
 		p.txs = append(p.txs, d.signed(key, chain.Tx{Payload: actor.AppendPayload(nil, d.henchman()), CyclesLimit: 2_000_000, CellsLimit: 10_000}, 1))
@@ -202,5 +207,27 @@ func TestAnHonestCreatorIsNotSlowed(t *testing.T) { // ADR 211
 				t.Errorf("%d of %d transactions of who sets timers and pays are in the block, of %d others %d", n, len(theirs), payers, e.of(d.payers))
 			}
 		})
+	}
+}
+
+// TestWhoIsShort: what lacks money, a role or a form leaves its sender short, and so does a
+// fault; what stands behind another of its sender, or finds no room or time, does not.
+func TestWhoIsShort(t *testing.T) { // ADR 211
+	tx := func(n byte) *chain.VerifiedTx { return &chain.VerifiedTx{Sender: chain.Address{n}, Tx: &chain.Tx{}} }
+	sel := &order.Selection{}
+	var list []*exec.InvalidTx
+	for i, err := range []error{
+		&fees.FundsError{Need: 2, Spendable: 1}, fees.ErrRole, fmt.Errorf("message: %w", chain.ErrPayload), exec.Panicked("a defect"), // 0 to 3
+		&fees.NonceError{Got: 2, Next: 1}, fmt.Errorf("%w: full", exec.ErrLaneFull), fmt.Errorf("%w: busy", exec.ErrActorBusy), exec.ErrLaneOrder, exec.ErrTime,
+	} {
+		sel.Txs = append(sel.Txs, tx(byte(i)))
+		list = append(list, &exec.InvalidTx{Index: i, Err: err})
+	}
+	p := &proposal{}
+	p.noteShort(sel, list)
+	for i := range list {
+		if _, short := p.short[chain.Address{byte(i)}]; short != (i < 4) {
+			t.Errorf("%v: short %v", list[i].Err, short)
+		}
 	}
 }
