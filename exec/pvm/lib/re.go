@@ -8,9 +8,13 @@ import (
 // stackBytes bounds the backtracking stack of a match. It is consensus.
 const stackBytes = 1 << 20
 
-// programsKept bounds the cache of compiled patterns, which no result and no
-// charge depends on.
-const programsKept = 128
+// programsKept and programBytesKept bound the cache of compiled patterns, which no result and
+// no charge depends on: what is cached is no part of the modelled memory, and a class of
+// twenty characters may have 9 KB of pages.
+const (
+	programsKept     = 128
+	programBytesKept = 2 << 20
+)
 
 // reModule is the module re of one machine.
 type reModule struct {
@@ -18,6 +22,7 @@ type reModule struct {
 
 	budget   regex.Budget
 	programs map[programKey]*regex.Program // looked up, never iterated
+	bytes    int                           // of programs
 	subject  *subject                      // of last
 	last     vm.Value
 	self     vm.Value // what holds this, for notes
@@ -34,8 +39,23 @@ func (r *reModule) Keep() func() {
 	saved := *r
 	return func() {
 		*r = saved
-		r.programs = make(map[programKey]*regex.Program)
+		r.forgetPrograms()
 	}
+}
+
+// forgetPrograms empties the cache.
+func (r *reModule) forgetPrograms() { r.programs, r.bytes = make(map[programKey]*regex.Program), 0 }
+
+// keepProgram puts a program into the cache, which it empties if there is no room.
+func (r *reModule) keepProgram(k programKey, p *regex.Program) {
+	if p.Bytes() > programBytesKept {
+		return
+	}
+	if len(r.programs) >= programsKept || r.bytes+p.Bytes() > programBytesKept {
+		r.forgetPrograms()
+	}
+	r.programs[k] = p
+	r.bytes += p.Bytes()
 }
 
 type programKey struct {
@@ -84,7 +104,7 @@ func loadRe(m *vm.Machine) (*vm.Module, error) {
 		named("escape", 1, []string{"pattern"}, escapePattern),
 		def("purge", 0, 0, func(m *vm.Machine, _ vm.Args) (vm.Value, error) {
 			m.Touch(r.self)
-			clear(r.programs)
+			r.forgetPrograms()
 			return vm.None, nil
 		}),
 	)
@@ -187,10 +207,7 @@ func (r *reModule) patternOf(m *vm.Machine, v, flags vm.Value) (*patternState, e
 			m.ChargeEach(fault.Cost, m.Prices().Token)
 			return nil, r.refused(m, fault, v)
 		}
-		if len(r.programs) >= programsKept {
-			clear(r.programs)
-		}
-		r.programs[key] = prog
+		r.keepProgram(key, prog)
 	}
 	m.ChargeEach(prog.Cost()-length, m.Prices().Token)
 	p := &patternState{r: r, source: v, prog: prog}
