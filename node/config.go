@@ -35,6 +35,8 @@ type Config struct {
 	// RPCProxies are those whose X-Forwarded-For the API believes.
 	RPCProxies []netip.Prefix
 	RPCPerSec  int // requests per second and client address; 0 is unlimited
+	// RPCDebt is what one request of the API may come to owe, as time of that rate.
+	RPCDebt time.Duration
 	// WatchFor is the longest time that a start listens for another life of its key
 	// before it votes; how long is drawn, from a fifth of it up. Negative: 10 s, and
 	// half a second on a development chain (docs/adr/0103).
@@ -102,6 +104,7 @@ func DefaultConfig() Config {
 		RunnerAddr: "127.0.0.1:4002",
 		AdminAddr:  "127.0.0.1:4003",
 		RPCPerSec:  100,
+		RPCDebt:    time.Minute,
 
 		CheckpointBlocks: 10_000,
 		WatchFor:         -1,

@@ -182,7 +182,7 @@ func (n *Node) rpcConfig() rpc.Config {
 	cfg := rpc.DefaultConfig()
 	cfg.Devnet, cfg.Genesis, cfg.Log = n.cfg.Devnet, n.genesis, n.log
 	cfg.Metrics = metricsServer(n.registry())
-	cfg.RequestsPerSecond, cfg.Hosts, cfg.Proxies = n.cfg.RPCPerSec, n.cfg.RPCHosts, n.cfg.RPCProxies
+	cfg.RequestsPerSecond, cfg.DebtMax, cfg.Hosts, cfg.Proxies = n.cfg.RPCPerSec, n.cfg.RPCDebt, n.cfg.RPCHosts, n.cfg.RPCProxies
 	cfg.ClientShare, cfg.Starting, cfg.Explain = clientShare(cfg.Devnet), n.starting, n.scrub.explain
 	return cfg
 }

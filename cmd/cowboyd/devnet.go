@@ -37,6 +37,7 @@ type listenFlags struct {
 	RPCHosts   []string      `name:"rpc-host" help:"Name under which a proxy on this machine passes on API requests, besides localhost. Others are refused on a loopback address, and by a devnet anywhere." placeholder:"NAME"`
 	RPCProxies []string      `name:"rpc-proxy" help:"Address or network of a proxy whose X-Forwarded-For names the client that limits count, such as 127.0.0.1 or 10.0.0.0/8." placeholder:"PREFIX"`
 	RPCRate    int           `name:"rpc-rate" help:"API requests per second and client address; 0 is unlimited." default:"100"`
+	RPCDebt    time.Duration `name:"rpc-debt" help:"What one API request may cost beyond the rate of its client, as time of that rate. One request of a client at a time may, and until that is paid the client gets nothing." default:"1m"`
 	ExecMode   string        `name:"exec-mode" help:"How the transactions of a block are executed: seq (one after the other), dag (beside each other, as planned), opt (beside each other, without a plan), auto. The results are the same." enum:"auto,seq,dag,opt" default:"auto"`
 	Workers    int           `name:"exec-workers" help:"Transactions executed at a time; 0 for as many as there are processors." default:"0"`
 	Build      int           `name:"build-percent" help:"Part of the block time in which a proposal takes transactions; the rest is for everything else." default:"60"`
@@ -53,7 +54,7 @@ func (f *listenFlags) config(dataDir string, devnet bool) (node.Config, error) {
 	cfg := node.DefaultConfig()
 	cfg.DataDir, cfg.Devnet, cfg.Version = dataDir, devnet, release.Version
 	cfg.RPCAddr, cfg.P2PAddr, cfg.RunnerAddr, cfg.AdminAddr = f.RPCAddr, f.P2PAddr, f.RunnerAddr, f.AdminAddr
-	cfg.RPCPerSec, cfg.P2PAdvertise, cfg.FreeBytesFloor = f.RPCRate, f.P2PTell, f.FreeFloor<<20
+	cfg.RPCPerSec, cfg.RPCDebt, cfg.P2PAdvertise, cfg.FreeBytesFloor = f.RPCRate, f.RPCDebt, f.P2PTell, f.FreeFloor<<20
 	cfg.FullNodes, cfg.FullNodeBytes, cfg.FullNodesBytes = f.FullNodes, f.FullMiB<<20, f.FullAllMiB<<20
 	if f.Archive != nil {
 		if cfg.Archive = node.ArchiveEnd; *f.Archive {

@@ -70,7 +70,7 @@ func (c *devnetCommand) runSeveral(ctx context.Context, log *slog.Logger, dataDi
 			Args: append([]string{
 				"--log-level", c.childLogLevel, "run", "--stop-with-stdin", "--data", cfg.DataDir,
 				"--rpc-addr", cfg.RPCAddr, "--p2p-addr", cfg.P2PAddr, "--runner-addr", cfg.RunnerAddr, "--admin-addr", cfg.AdminAddr,
-				"--rpc-rate", strconv.Itoa(c.RPCRate), "--state-memory-mib", strconv.FormatInt(c.Memory, 10), "--free-floor-mib", strconv.FormatInt(c.FreeFloor, 10),
+				"--rpc-rate", strconv.Itoa(c.RPCRate), "--rpc-debt", c.RPCDebt.String(), "--state-memory-mib", strconv.FormatInt(c.Memory, 10), "--free-floor-mib", strconv.FormatInt(c.FreeFloor, 10),
 				"--checkpoint-blocks", strconv.FormatUint(c.Checkpoint, 10), "--keep-submitted-mib", strconv.FormatInt(c.KeepMiB, 10),
 				"--scrub-mib", strconv.FormatInt(c.ScrubMiB, 10), "--repair-kib", strconv.FormatInt(c.RepairKiB, 10), "--exec-mode", c.ExecMode, "--exec-workers", strconv.Itoa(c.Workers),
 			}, append(c.passedArgs(), c.passphraseArgs()...)...),

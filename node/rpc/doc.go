@@ -8,9 +8,9 @@
 // # Flow
 //
 //	connection → table of connections → panic guard → route (404, 405)
-//	  → rate limit per client (429) → body, within its cap (413) and a share of
-//	  memory → slot (503, 429) → deadline → handler → Source → JSON → slot given
-//	  back, bill → answer, within a share of memory
+//	  → rate and debt of the client (429) → body, within its cap (413) and a share of
+//	  memory → slot (503, 429) → deadline → handler → bill (429) → Source → JSON → slot
+//	  given back → answer, within a share of memory
 //
 // GET /events keeps its slot, a subscription, as long as the client stays, and each
 // of its writes has its own deadline. GET /health and /metrics pass all limits, and
@@ -21,8 +21,8 @@
 // One client, an IPv4 address or an IPv6 /48 network, holds at most ClientShare percent
 // of what others leave of the connections, slots, subscriptions, bodies and answers, so
 // that it takes a dozen greedy ones to shut out another. A host's (IPv6: /64) requests draw on its rate by what they cost: a price of the
-// route, and what a [Source] bills ([Bill]) for bytes of stored blocks, which is
-// known afterwards and owed. Behind a proxy the client is who the proxy says, if an
+// route, and what is billed ([Bill]) before bytes are read or written. One request of a
+// client at a time may take more than there is, which the client then owes. Behind a proxy the client is who the proxy says, if an
 // operator trusts it.
 //
 // # Invariants
