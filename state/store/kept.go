@@ -3,6 +3,7 @@ package store
 import (
 	"errors"
 	"sync"
+	"sync/atomic"
 
 	"github.com/cockroachdb/pebble/v2"
 
@@ -16,10 +17,17 @@ type kept struct {
 	image *tree.Image
 	rows  *pebble.Snapshot // of the database, with the version's block as the last
 
+	// pins is the readers that need it for longer than a read, and given once it is given
+	// up. A reader pins it without a lock: one that is held by a long read, and waited for
+	// by whoever gives up, would stop all readers and builders behind it.
+	pins atomic.Int64
+
 	mu   sync.RWMutex
-	pins int   // exports that need it for longer
 	gone error // what reads answer once it is given up
 }
+
+// given is the mark in pins; below it is the number of readers.
+const given = 1 << 62
 
 // hold keeps the records in place until letGo. It fails once k is given up.
 func (k *kept) hold() error {
@@ -35,32 +43,37 @@ func (k *kept) letGo() { k.mu.RUnlock() }
 
 // pin keeps k for longer than a read may; false if it is given up already.
 func (k *kept) pin() bool {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.gone == nil {
-		k.pins++
+	for {
+		n := k.pins.Load()
+		if n&given != 0 {
+			return false
+		}
+		if k.pins.CompareAndSwap(n, n+1) {
+			return true
+		}
 	}
-	return k.gone == nil
 }
 
-func (k *kept) unpin() {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.pins--
-}
+func (k *kept) unpin() { k.pins.Add(-1) }
 
 // expire gives k up unless it is pinned.
 func (k *kept) expire(reason error) bool {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.pins == 0 && k.gone == nil {
-		k.gone = reason
+	if !k.pins.CompareAndSwap(0, given) {
+		return k.pins.Load() == given // given up already, and nobody has it
 	}
-	return k.pins == 0
+	k.setGone(reason)
+	return true
 }
 
-// giveUp waits for all who hold k; reads answer with reason from then on.
+// giveUp waits for all who hold k; reads answer with reason from then on, also those of who
+// has pinned it.
 func (k *kept) giveUp(reason error) {
+	k.pins.Or(given)
+	k.setGone(reason)
+}
+
+// setGone waits for all who hold k. The first reason stays.
+func (k *kept) setGone(reason error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.gone == nil {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"runtime"
+	"sync"
 	"testing"
 	"time"
 
@@ -135,4 +136,85 @@ func TestDroppedBeforeWhatTheyAreBuiltOn(t *testing.T) {
 	check(t, <-built)
 	check(t, <-committed)
 	runtime.KeepAlive(dropped)
+}
+
+// TestReadersPinBesideReads: a reader pins a version while others read it, without a wait for
+// the end of their reads, and learns that one is given up while that waits for them.
+func TestReadersPinBesideReads(t *testing.T) {
+	k := new(kept)
+	check(t, k.hold())
+	pin := func() (pinned bool) {
+		t.Helper()
+		done := make(chan bool, 1)
+		go func() { done <- k.pin() }()
+		select {
+		case pinned = <-done:
+		case <-time.After(20 * time.Second):
+			t.Fatal("a reader waits for the read of another")
+		}
+		return pinned
+	}
+	for range 2 {
+		if !pin() {
+			t.Error("a version that is read cannot be pinned")
+		}
+	}
+	if k.expire(ErrStale) {
+		t.Error("a pinned version is given up")
+	}
+	k.unpin()
+	k.unpin()
+	expired := make(chan bool)
+	go func() { expired <- k.expire(ErrStale) }()
+	for k.pins.Load() != given {
+		runtime.Gosched()
+	}
+	if pin() {
+		t.Error("a version is pinned that is given up")
+	}
+	select {
+	case <-expired:
+		t.Error("a version is given up in the middle of a read")
+	default:
+	}
+	k.letGo()
+	if !<-expired || !errors.Is(k.hold(), ErrStale) || !k.expire(ErrClosed) {
+		t.Error("a version is not given up when the last read is over")
+	}
+}
+
+// TestPinnedVersionsStay: whoever has pinned a version reads it until it is unpinned, however
+// pins, reads and attempts to give it up meet.
+func TestPinnedVersionsStay(t *testing.T) {
+	for range 200 {
+		k := new(kept)
+		var all sync.WaitGroup
+		for range 4 {
+			all.Go(func() {
+				for n := 0; n < 1_000 && k.pin(); n++ {
+					if err := k.hold(); err != nil {
+						t.Errorf("a pinned version answers %v", err)
+					} else {
+						k.letGo()
+					}
+					k.unpin()
+				}
+			})
+		}
+		for !k.expire(ErrStale) {
+			runtime.Gosched()
+		}
+		all.Wait()
+		if k.pin() || k.pins.Load() != given || !errors.Is(k.hold(), ErrStale) {
+			t.Fatalf("%x pins of a version that is given up", k.pins.Load())
+		}
+	}
+	k := new(kept) // a rebuild waits for no pin
+	k.pin()
+	if k.giveUp(ErrStale); !errors.Is(k.hold(), ErrStale) || k.pin() || k.expire(ErrStale) {
+		t.Error("a version is not given up with its pin")
+	}
+	if k.unpin(); !k.expire(ErrStale) {
+		t.Error("the last pin of a version that is given up is not counted down")
+	}
 }
