@@ -136,6 +136,12 @@ func TestRestartGoesOnAndKeepsFinalState(t *testing.T) {
 	if reply.Results[0].Receipt == nil || reply.Results[0].Receipt.BlockHeight <= receipt.BlockHeight {
 		t.Errorf("the chain did not go on: %+v", reply.Results[0])
 	}
+	// Who lost the answer of the first run sends the transaction again.
+	reply = rpc.SubmitWaitReply{}
+	second.post(t, "/submit_wait", pay(second.genesis, setup.DevAccounts()[0], 0, chain.Address{0xab}).AppendWire(nil), &reply)
+	if r := reply.Results[0]; r.Code != rpc.CodeTxKnown || r.Receipt == nil || r.Receipt.BlockHeight != receipt.BlockHeight {
+		t.Errorf("a final transaction is answered with %+v", r)
+	}
 	if err := second.stop(); err != nil {
 		t.Fatal(err)
 	}

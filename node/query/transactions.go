@@ -58,14 +58,34 @@ func (s *Source) submit(
 	}
 	for i := range room.list {
 		v := &room.list[i]
-		into = append(into, verdictOf(v))
-		if into[len(into)-1].Code == rpc.CodeInternal {
+		verdict := verdictOf(v)
+		switch verdict.Code {
+		case rpc.CodeInternal:
 			s.cfg.Log.Error("transaction not judged", "tx", v.Hash, "err", v.Err)
+		case rpc.CodeNonceTooLow:
+			verdict = s.orFinal(verdict)
 		}
+		into = append(into, verdict)
 	}
 	clear(room.list)
 	s.rooms.Put(room)
 	return into, nil
+}
+
+// orFinal is the verdict on a transaction whose nonce the chain has used: where the
+// transaction itself has, it is final, and who lost the answer to an earlier submission is
+// told so and where. It costs a look at the index.
+func (s *Source) orFinal(v rpc.Verdict) rpc.Verdict {
+	h, _, ok, err := s.cfg.Blocks.ReceiptLocation(v.Hash)
+	if err != nil {
+		s.cfg.Log.Error("index of receipts not read", "tx", v.Hash, "err", err)
+	}
+	if err != nil || !ok {
+		return v
+	}
+	v.Code = rpc.CodeTxKnown
+	v.Message = fmt.Sprintf("the transaction is already final, in block %d: its receipt says what it did", h)
+	return v
 }
 
 // Wait implements rpc.Transactions.

@@ -4,10 +4,12 @@ import (
 	"context"
 	"encoding/binary"
 	"net/netip"
+	"strings"
 	"sync"
 	"testing"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/lanes"
 	"github.com/cowboy-foundation/cowboy/lanes/sigverify"
 	"github.com/cowboy-foundation/cowboy/node/ledger"
 	"github.com/cowboy-foundation/cowboy/node/rpc"
@@ -103,5 +105,47 @@ func TestHeadIsListedFromMemory(t *testing.T) {
 	line, ok, err := s.HeaderByHeight(t.Context(), 9)
 	if err != nil || !ok || line.Hash != head.Digest || line.TxCount != 2 || line.SizeBytes != 300 || line.Header.Height != 9 || line.Stored {
 		t.Errorf("%+v, %t, %v", line, ok, err)
+	}
+}
+
+// usedNonces is an admission that finds the nonce of everything used.
+type usedNonces struct{ *lateAdmission }
+
+func (usedNonces) SubmitOf(_ netip.Addr, bodies [][]byte, into []sigverify.Verdict, reply func([]sigverify.Verdict)) error {
+	for _, body := range bodies {
+		into = append(into, sigverify.Verdict{Hash: chain.TxHash(body), Err: &lanes.NonceTooLowError{Got: 3, Want: 4}})
+	}
+	reply(into)
+	return nil
+}
+
+// located knows in which block some transactions are.
+type located struct {
+	Blocks
+	at map[chain.Hash]chain.Height
+}
+
+func (l located) ReceiptLocation(hash chain.Hash) (chain.Height, int, bool, error) {
+	h, ok := l.at[hash]
+	return h, 0, ok, nil
+}
+
+// TestFinalTransactionsAreKnown: who submits a transaction again that is final is told so,
+// with its block; another one with its nonce is refused.
+func TestFinalTransactionsAreKnown(t *testing.T) {
+	final, other := []byte("final"), []byte("other")
+	s := newSource(Config{
+		Faucet: faucetKey(t), Admission: usedNonces{}, Blocks: located{at: map[chain.Hash]chain.Height{chain.TxHash(final): 41}},
+		Keep: func(netip.Addr, []*chain.VerifiedTx) {}, Spread: func([]*chain.VerifiedTx) {},
+	})
+	verdicts, err := s.Submit(t.Context(), [][]byte{final, other}, nil)
+	if err != nil || len(verdicts) != 2 {
+		t.Fatalf("%+v, %v", verdicts, err)
+	}
+	if v := verdicts[0]; v.Code != rpc.CodeTxKnown || !strings.Contains(v.Message, "already final, in block 41") || v.Hash != chain.TxHash(final) {
+		t.Errorf("a final transaction: %+v", v)
+	}
+	if v := verdicts[1]; v.Code != rpc.CodeNonceTooLow {
+		t.Errorf("another transaction with its nonce: %+v", v)
 	}
 }

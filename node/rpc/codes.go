@@ -78,7 +78,7 @@ const (
 	CodeTxTooLarge       Code = 4001
 	CodeTxSignature      Code = 4002 // missing, out of range, high s or not recoverable
 	CodeTxChainID        Code = 4003
-	CodeTxKnown          Code = 4004 // already in the pool or in a block
+	CodeTxKnown          Code = 4004 // already in the pool or in a block, final or not
 	CodeNonceTooLow      Code = 4005
 	CodeNonceTooHigh     Code = 4006
 	CodeInsufficient     Code = 4007 // spendable balance below value plus the most the fees can be
