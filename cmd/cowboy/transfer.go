@@ -127,7 +127,11 @@ func send(ctx context.Context, s *session, signed client.Signed) error {
 	}
 	text := &lines{}
 	text.add("Transaction hash: %s", signed.Hash)
-	text.add("Status: submitted; see `cowboy transaction status %s`", signed.Hash)
+	status := "submitted"
+	if !result.Accepted { // the node knows it, and says since when
+		status = result.Message
+	}
+	text.add("Status: %s; see `cowboy transaction status %s`", status, signed.Hash)
 	return s.show(result, text)
 }
 
