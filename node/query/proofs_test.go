@@ -122,6 +122,35 @@ func TestProofsArePaidByTheBytes(t *testing.T) {
 	}
 }
 
+// TestBlocksAreBilledBeforeTheyAreRead: with all that is stored in one place, of which the
+// reader has back what is not read for it.
+func TestBlocksAreBilledBeforeTheyAreRead(t *testing.T) {
+	c := newLastCertified(3)
+	s := c.source(t)
+	all, _, _ := c.BlockSize(2)
+	var ctx context.Context
+	c.onRead = func() {
+		if got := rpc.Billed(ctx); got < partOfBlock(all) {
+			t.Errorf("a block is read when %d bytes are billed, want %d", got, partOfBlock(all))
+		}
+	}
+	ctx = asked(t.Context())
+	line, ok, err := s.HeaderByHeight(ctx, 2)
+	if err != nil || !ok || rpc.Billed(ctx) != partOfBlock(line.SizeBytes) || line.SizeBytes >= all {
+		t.Errorf("a line of a list: %v, %v, %d bytes are billed", ok, err, rpc.Billed(ctx))
+	}
+	for _, kind := range []light.Kind{light.KindTransaction, light.KindReceipt} {
+		ctx = asked(t.Context())
+		if _, ok, err := s.Prove(ctx, &light.Query{Kind: kind, TxHash: chain.Hash{2, 1}}); err != nil || !ok {
+			t.Errorf("%s: %v, %v", kind, ok, err)
+		}
+	}
+	ctx = asked(t.Context())
+	if _, _, err := s.Prove(ctx, &light.Query{Kind: light.KindHeader, Height: 1}); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestProofsEndWithTheirReader: nothing more is read for who has left.
 func TestProofsEndWithTheirReader(t *testing.T) {
 	c := newLastCertified(50)
