@@ -205,7 +205,7 @@ func (m *market) judgeAll() {
 // hasRoom says whether a block has room for a job's results: always in the games that give it
 // steps for all; for one job in those that give it a single step, which is used up by any
 // result that has to be read.
-func (m *market) hasRoom(all []*seat) bool {
+func (m *market) hasRoom(all []*seat, read bool) bool {
 	if m.p.Job.JudgeStepsPerBlock > 1 {
 		return true
 	}
@@ -213,7 +213,7 @@ func (m *market) hasRoom(all []*seat) bool {
 		return false
 	}
 	for _, s := range all {
-		m.room = m.room && s.shown.result.Outcome != chain.OutcomeOK
+		m.room = m.room && !(read && s.shown.result.Outcome == chain.OutcomeOK)
 	}
 	return true
 }
@@ -233,13 +233,23 @@ func (m *market) judge(j *job) bool {
 
 // mayDecide says whether what was shown can come to an outcome before all are in.
 func (j *job) mayDecide(all []*seat) bool {
+	good := 0
+	for _, s := range all {
+		if s.shown.result.Outcome == chain.OutcomeOK {
+			good++
+		}
+	}
+	return j.early() && good >= j.threshold() || j.failsBy(all)
+}
+
+// failsBy says whether a threshold of results report one failure.
+func (j *job) failsBy(all []*seat) bool {
 	n := map[chain.Outcome]int{}
 	for _, s := range all {
 		n[s.shown.result.Outcome]++
 	}
 	t := j.threshold()
-	return j.early() && n[chain.OutcomeOK] >= t ||
-		n[chain.OutcomeImpossible] >= t || n[chain.OutcomeActorFault] >= t || n[chain.OutcomeExternalFault] >= t
+	return n[chain.OutcomeImpossible] >= t || n[chain.OutcomeActorFault] >= t || n[chain.OutcomeExternalFault] >= t
 }
 
 func (m *market) judgeAttempt(j *job) bool {
@@ -255,7 +265,8 @@ func (m *market) judgeAttempt(j *job) bool {
 	if len(all) == 0 || !final && (lapses || !j.mayDecide(all)) {
 		return true
 	}
-	if !m.hasRoom(all) {
+	named, _, _ := j.opinion()
+	if read := final || j.runners() == 1 || !named || j.failsBy(all); !m.hasRoom(all, read) { // a verifier is asked of all results
 		return false
 	}
 	v := j.verdictOf(all, final)
@@ -371,7 +382,7 @@ func (m *market) judgeLate(j *job) bool {
 	if len(all) == 0 {
 		return true
 	}
-	if !m.hasRoom(all) {
+	if !m.hasRoom(all, true) {
 		return false
 	}
 	v := j.lateVerdict(all)
