@@ -88,17 +88,21 @@ func (g *game) actorAsks() *act {
 	bounds := dictionary(map[string]uint64{
 		"max_memory_mb": 1 + g.rng.Uint64N(3), "max_input_tokens": 10, "max_output_tokens": 10, "max_wall_time_seconds": 1 + g.rng.Uint64N(3),
 	})
+	timeout := 13 + g.rng.Uint64N(8)
 	payload := cbor.AppendMap(nil, 6)
 	payload = cbor.AppendUint(cbor.AppendText(payload, "tip"), g.rng.Uint64N(9))
 	payload = cbor.AppendText(cbor.AppendText(payload, "type"), "llm")
 	payload = append(cbor.AppendText(payload, "bounds"), bounds...)
 	payload = cbor.AppendText(cbor.AppendText(payload, "prompt"), "why?")
 	payload = cbor.AppendUint(cbor.AppendText(payload, "max_price"), 500+g.rng.Uint64N(2_000))
-	payload = cbor.AppendUint(cbor.AppendText(payload, "timeout_blocks"), 13+g.rng.Uint64N(8))
+	payload = cbor.AppendUint(cbor.AppendText(payload, "timeout_blocks"), timeout)
 	return &act{
 		name: "actor " + handler, from: g.askers[g.rng.IntN(len(g.askers))], to: g.actor, value: new(big.Int),
 		payload: fixed(actor.AppendMessage(nil, handler, payload)),
 		do: func(chain.Hash) uint16 {
+			if timeout <= g.m.p.Job.MinWindowBlocks { // it does not catch that the job is refused
+				return chain.CodeReverted
+			}
 			id := chain.ActorJobID(g.actor, g.m.numbered, chain.Height(g.height))
 			g.m.numbered++
 			spec, err := jobs.ReadSpec(g.state, id)

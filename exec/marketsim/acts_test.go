@@ -80,6 +80,15 @@ func (g *game) ofRunner(p *player) *act {
 		return g.toRegistry("update", a, more, q, func(chain.Hash) uint16 { return m.update(a, more, q) })
 	case 1, 2:
 		amount := wei(1 + r.Uint64N(3_000))
+		switch edge := r.IntN(4); { // where it begins to be refused
+		case edge == 0 && known.stake.Cmp(known.bonded) >= 0:
+			amount = plus(minus(known.stake, known.bonded), wei(r.IntN(2)))
+		case edge == 1 && !known.under:
+			amount = plus(minus(known.stake, m.required(known.largest)), wei(r.IntN(2)))
+		}
+		if amount.Sign() == 0 {
+			return nil
+		}
 		return g.toRegistry("unstake", a, none, &chain.RunnerUnstake{Amount: chain.Wei(amount.Uint64())}, func(chain.Hash) uint16 { return m.unstake(a, amount) })
 	case 3:
 		return g.toRegistry("withdraw", a, none, &chain.RunnerWithdraw{}, func(chain.Hash) uint16 { return m.withdraw(a) })

@@ -102,7 +102,7 @@ func keyed(t testing.TB, n int) (*secp256k1.PrivateKey, chain.Address) {
 func newGame(t testing.TB, seed uint64, runners int) *game {
 	t.Helper()
 	g := bareGame(t, seed)
-	g.p, g.scatters = g.rules(), 1+3*int(seed%2)
+	g.p, g.scatters = g.rules(), []int{1, 4, 6}[seed%3]
 	for range runners {
 		g.parts = append(g.parts, g.cast())
 	}
@@ -161,6 +161,7 @@ func (g *game) rules() *params.Params {
 	p.Runner.ReputationHalfLifeBlocks, p.Runner.SlashThreshold = 2+r.Uint64N(200), 1+r.Uint64N(3)
 	p.Job.MinWindowBlocks, p.Job.MinCommitteeTimeoutBlocks = 1+r.Uint64N(3), 5
 	p.Job.ChallengeWindowBlocks, p.Job.KeepBlocks, p.Job.MinFee = 2+r.Uint64N(5), 3+r.Uint64N(12), 37
+	p.Job.AggregatorWindowBasisPoints = []uint64{1_000, 2_000, 3_500}[r.IntN(3)]
 	p.Job.RequirePrice = r.IntN(2) == 0
 	p.Job.EarlyRetry = r.IntN(4) > 0
 	p.Job.SelectionChainedDraw = r.IntN(3) > 0

@@ -32,7 +32,7 @@ func (g *game) order() *chain.JobSubmit {
 	v.DisputeWindowBlocks = r.Uint64N(7)
 	g.verified(q)
 	if v.Mode != chain.VerifyNone && r.IntN(4) == 0 {
-		q.Terms.ObjectiveChecks = []chain.ObjectiveCheck{&chain.MinLengthObjective{Bytes: 5}}
+		q.Terms.ObjectiveChecks = []chain.ObjectiveCheck{&chain.MinLengthObjective{Bytes: []uint64{2, 5, 9, 17, 18}[r.IntN(5)]}}
 		if r.IntN(2) == 0 {
 			q.Terms.ObjectiveChecks = append(q.Terms.ObjectiveChecks, &chain.EntropyObjective{MinMillibits: 2_500 + r.Uint64N(700)})
 		}
@@ -42,7 +42,7 @@ func (g *game) order() *chain.JobSubmit {
 	}
 	if v.Mode != chain.VerifyNone && r.IntN(4) == 0 {
 		q.Terms.FreshnessReference = &chain.FreshnessReference{
-			Reference: chain.FreshnessOf(r.IntN(2)), ToleranceMillis: 2_000 + r.Uint64N(9_000),
+			Reference: chain.FreshnessOf(r.IntN(2)), ToleranceMillis: 1_000 * (2 + r.Uint64N(9)),
 		}
 	}
 	return q
@@ -181,6 +181,8 @@ func (g *game) cast() character {
 	switch {
 	case g.seed%7 == 0 && g.rng.IntN(3) > 0:
 		return colluder
+	case g.tight && g.rng.IntN(3) == 0:
+		return lazy
 	case g.seed%11 == 0 && g.rng.IntN(3) > 0:
 		return complaining
 	}
@@ -201,7 +203,7 @@ func (g *game) answer(p *player, j *job) *chain.RunnerResult {
 	r := g.rng
 	b := &j.spec.Bounds
 	out := &chain.RunnerResult{
-		Version: 1, Attempt: uint8(j.attempt()), TimestampMillis: 1_000*g.height - r.Uint64N(4_000),
+		Version: 1, Attempt: uint8(j.attempt()), TimestampMillis: 1_000 * (g.height - min(g.height, r.Uint64N(5))),
 		Usage: chain.RunnerUsage{
 			WallMillis: upTo(r, min(1_000*uint64(b.MaxWallTimeSeconds), math.MaxUint32)), MemoryMB: upTo(r, uint64(b.MaxMemoryMB)),
 			Requests: upTo(r, 1+uint64(b.MaxRetries)), InputTokens: upTo(r, uint64(b.MaxInputTokens)), OutputTokens: upTo(r, uint64(b.MaxOutputTokens)),

@@ -28,7 +28,9 @@ func (g *game) vote() {
 		func() { p.Runner.SlashNonDeliveryBasisPoints = r.Uint64N(10_001) },
 		func() { p.Runner.SlashGarbageBasisPoints = r.Uint64N(10_001) },
 		func() { p.Job.RequirePrice = !p.Job.RequirePrice },
-		func() { p.Job.MinWindowBlocks = 1 + r.Uint64N(12) },
+		func() { p.Job.MinWindowBlocks = 1 + r.Uint64N(3) },
+		func() { p.Job.MinWindowBlocks = 8 + r.Uint64N(13) }, // more than some jobs have
+		func() { p.Job.MinWindowBlocks = 8 + r.Uint64N(13) },
 		func() { p.Job.MinCommitteeTimeoutBlocks = 4 + r.Uint64N(8) },
 		func() { p.Job.CommitDeadlineBasisPoints = 1_000 + r.Uint64N(9_001) },
 		func() { p.Job.AggregatorWindowBasisPoints = r.Uint64N(4_001) },
