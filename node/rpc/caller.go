@@ -18,6 +18,10 @@ type caller struct {
 
 	mu   sync.Mutex // guards read
 	read int        // bytes billed
+
+	// Guarded by the mutex of rates.
+	over     []*bucket // that it takes more from than there is
+	forgiven float64   // tokens that were billed and not taken, as the debt has a bound
 }
 
 type callerKey struct{}

@@ -13,7 +13,9 @@ import (
 //
 // A client may owe: one request of it at a time takes more than there is (see bill), and
 // the client has nothing else until that is paid. So what all its requests together cost in
-// a time is at most what the bucket gives in it, and the most expensive one.
+// a time is at most what the bucket gives in it, and the most expensive one. What several
+// share, a network's bucket or a common one of strangers, comes to owe a period at most, so
+// that one of them does not shut out the others for longer.
 type clientRates struct {
 	period  time.Duration
 	debtMax time.Duration // what one request may come to owe, as time of the rate
@@ -79,14 +81,14 @@ func (c *clientRates) spend(client netip.Addr, cost int, now time.Time) (ok bool
 	defer c.mu.Unlock()
 	ok = true
 	price := func(t *buckets) float64 { return min(float64(cost), t.perPeriod) }
-	c.each(client, now, func(t *buckets, b *bucket) {
+	c.each(client, now, func(t *buckets, b *bucket, _ bool) {
 		if b.tokens < price(t) {
 			ok, owes = false, owes || b.tokens < 0
 			wait = max(wait, c.until(t, b, price(t)))
 		}
 	})
 	if ok {
-		c.each(client, now, func(t *buckets, b *bucket) { b.tokens -= price(t) })
+		c.each(client, now, func(t *buckets, b *bucket, _ bool) { b.tokens -= price(t) })
 	}
 	return ok, wait, owes
 }
@@ -94,28 +96,43 @@ func (c *clientRates) spend(client netip.Addr, cost int, now time.Time) (ok bool
 // bill takes tokens for work that is about to be done for a request, beside its price. Where
 // there are not enough, the request may take more than there is if no other request of the
 // client does and nothing is owed yet; else it gets nothing, and how long until nothing is
-// owed. A request that may go on may until settle. Less than no tokens are given back.
+// owed. A request that may go on may until settle. Less than no tokens are given back, as
+// far as they were taken.
 func (c *clientRates) bill(one *caller, tokens float64, now time.Time) (ok bool, wait time.Duration) {
 	if c == nil || tokens == 0 {
 		return true, 0
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if tokens < 0 {
+		back := min(-tokens, one.forgiven)
+		one.forgiven -= back
+		tokens += back
+	}
 	ok = true
-	c.each(one.client, now, func(t *buckets, b *bucket) {
-		if tokens > 0 && b.tokens < tokens && b.over != one && (b.over != nil || b.tokens < 0) {
+	c.each(one.client, now, func(t *buckets, b *bucket, _ bool) {
+		borrows := b.over == one || t == &c.networks && len(one.over) > 0
+		if tokens > 0 && b.tokens < tokens && !borrows && (b.over != nil || b.tokens < 0) {
 			ok, wait = false, max(wait, c.until(t, b, 0))
 		}
 	})
 	if !ok {
 		return false, wait
 	}
-	c.each(one.client, now, func(t *buckets, b *bucket) {
-		if tokens > 0 && b.tokens < tokens {
-			b.over = one
+	c.each(one.client, now, func(t *buckets, b *bucket, shared bool) {
+		least := -t.perPeriod
+		if !shared {
+			least *= float64(c.debtMax) / float64(c.period)
 		}
-		least := -t.perPeriod * float64(c.debtMax) / float64(c.period)
-		b.tokens = max(b.tokens-tokens, min(b.tokens, least))
+		left := max(b.tokens-tokens, min(b.tokens, least))
+		if t == &c.hosts {
+			if tokens > 0 && b.tokens < tokens && b.over != one {
+				b.over = one
+				one.over = append(one.over, b)
+			}
+			one.forgiven += max(0, left-(b.tokens-tokens))
+		}
+		b.tokens = left
 	})
 	return true, 0
 }
@@ -127,7 +144,7 @@ func (c *clientRates) charge(client netip.Addr, tokens float64, now time.Time) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.each(client, now, func(_ *buckets, b *bucket) { b.tokens -= tokens })
+	c.each(client, now, func(_ *buckets, b *bucket, _ bool) { b.tokens -= tokens })
 }
 
 // settle ends a request: another of the client may take more than there is, once nothing is
@@ -138,12 +155,14 @@ func (c *clientRates) settle(one *caller, now time.Time) (wait time.Duration) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.each(one.client, now, func(t *buckets, b *bucket) {
+	// Those that it took from: another may have become the client's in the meantime.
+	for _, b := range one.over {
 		if b.over == one {
 			b.over = nil
 		}
-		wait = max(wait, c.until(t, b, 0))
-	})
+	}
+	one.over, one.forgiven = nil, 0
+	c.each(one.client, now, func(t *buckets, b *bucket, _ bool) { wait = max(wait, c.until(t, b, 0)) })
 	return wait
 }
 
@@ -154,7 +173,10 @@ func (c *clientRates) owes(one *caller, now time.Time) (over bool) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.each(one.client, now, func(_ *buckets, b *bucket) { over = over || b.over == one && b.tokens < 0 })
+	c.each(one.client, now, func(*buckets, *bucket, bool) {}) // refills
+	for _, b := range one.over {
+		over = over || b.over == one && b.tokens < 0
+	}
 	return over
 }
 
@@ -163,12 +185,14 @@ func (c *clientRates) until(t *buckets, b *bucket, tokens float64) time.Duration
 	return time.Duration(max(0, tokens-b.tokens) / t.perPeriod * float64(c.period))
 }
 
-// each calls do with the bucket of a client and that of its network, refilled. The caller
-// holds mu.
-func (c *clientRates) each(client netip.Addr, now time.Time, do func(t *buckets, b *bucket)) {
-	do(&c.hosts, c.hosts.find(client, now, c.period))
+// each calls do with the bucket of a client and that of its network, refilled; shared says
+// that others have it as well. The caller holds mu.
+func (c *clientRates) each(client netip.Addr, now time.Time, do func(t *buckets, b *bucket, shared bool)) {
+	b, strange := c.hosts.find(client, now, c.period)
+	do(&c.hosts, b, strange)
 	if client.Is6() {
-		do(&c.networks, c.networks.find(networkOf(client), now, c.period))
+		b, _ := c.networks.find(networkOf(client), now, c.period)
+		do(&c.networks, b, true)
 	}
 }
 
@@ -181,8 +205,8 @@ func (t *buckets) refill(b *bucket, now time.Time, period time.Duration) {
 	b.at = now
 }
 
-// find returns the bucket of an address, refilled.
-func (t *buckets) find(addr netip.Addr, now time.Time, period time.Duration) *bucket {
+// find returns the bucket of an address, refilled, and whether it is one of strangers.
+func (t *buckets) find(addr netip.Addr, now time.Time, period time.Duration) (b *bucket, strange bool) {
 	b, ok := t.known[addr]
 	// A scan costs max steps, so it runs at most once a period.
 	if !ok && len(t.known) >= t.max && now.Sub(t.lastScan) >= period {
@@ -196,11 +220,11 @@ func (t *buckets) find(addr netip.Addr, now time.Time, period time.Duration) *bu
 	switch {
 	case ok:
 	case len(t.known) >= t.max:
-		b = &t.strange[maphash.Comparable(t.seed, networkOf(addr))%strangeBuckets]
+		b, strange = &t.strange[maphash.Comparable(t.seed, networkOf(addr))%strangeBuckets], true
 	default:
 		b = &bucket{}
 		t.known[addr] = b
 	}
 	t.refill(b, now, period)
-	return b
+	return b, strange
 }

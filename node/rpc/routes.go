@@ -18,13 +18,14 @@ type route struct {
 	handle  handleFunc
 	timeout time.Duration // of the request's context; 0 for a stream
 
-	open     bool    // exempt from the in-flight limits, with a rate of its own
-	stream   bool    // answers as long as the client stays: its slot and its writer are its own
-	body     int64   // bytes of the body at most, 0 for none
-	slots    *shares // own limit instead of the common one
-	cost     int     // of the client's rate, 0 for that of a lookup
-	pastCost int     // the same with ?height=, where that costs more
-	fullCode Code    // when no slot is free
+	open     bool         // exempt from the in-flight limits, with a rate of its own
+	stream   bool         // answers as long as the client stays: its slot and its writer are its own
+	body     int64        // bytes of the body at most, 0 for none
+	slots    *shares      // own limit instead of the common one
+	rates    *clientRates // own rates instead of the common ones: what a client owes for reading does not keep it from sending
+	cost     int          // of the client's rate, 0 for that of a lookup
+	pastCost int          // the same with ?height=, where that costs more
+	fullCode Code         // when no slot is free
 }
 
 // price is what a request takes from its client's rate.
@@ -47,8 +48,8 @@ func (s *Server) table() []route {
 		{method: get, pattern: "/params", about: "the parameters in force that bound a block", handle: s.params},
 		{method: get, pattern: "/governance", about: "members, proposals, and all parameters in force", handle: s.governance, cost: 10},
 		{method: get, pattern: "/genesis", about: "the whole genesis", handle: s.genesis, cost: 10},
-		{method: post, pattern: "/submit", about: "1 to 50 transactions, each u32 big-endian length and CBOR body, as application/octet-stream; ?hashes=1; Accept: " + VerdictsMedia + " for a binary answer", handle: s.submit, body: s.cfg.SubmitBytesMax},
-		{method: post, pattern: "/submit_wait", about: "the same, answered when final; ?timeout_ms=100..10000", handle: s.submitWait, slots: s.waits, body: s.cfg.SubmitBytesMax},
+		{method: post, pattern: "/submit", about: "1 to 50 transactions, each u32 big-endian length and CBOR body, as application/octet-stream; ?hashes=1; Accept: " + VerdictsMedia + " for a binary answer", handle: s.submit, body: s.cfg.SubmitBytesMax, rates: s.submitRates},
+		{method: post, pattern: "/submit_wait", about: "the same, answered when final; ?timeout_ms=100..10000", handle: s.submitWait, slots: s.waits, body: s.cfg.SubmitBytesMax, rates: s.submitRates},
 		{method: get, pattern: "/transaction/{hash}", about: "a transaction, final or pending", handle: s.transaction},
 		{method: get, pattern: "/transaction/{hash}/receipt", about: "its result; 404 while pending", handle: s.receipt},
 		{method: get, pattern: "/mempool/transaction/{hash}", about: "a waiting transaction", handle: s.poolTx},

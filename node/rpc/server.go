@@ -53,6 +53,7 @@ type Server struct {
 	answers     *shares // in bytes
 	rates       *clientRates
 	openRates   *clientRates // of the open routes
+	submitRates *clientRates // of those that take transactions
 	faucetRates *clientRates
 	origins     *http.CrossOriginProtection
 	events      eventCache
@@ -95,6 +96,7 @@ func New(cfg Config, source Source) (*Server, error) {
 		answers:     memory(cfg.AnswersBytesMax),
 		rates:       newClientRates(cfg.RequestsPerSecond, time.Second, cfg.ClientsMax, cfg.DebtMax),
 		openRates:   newClientRates(cfg.RequestsPerSecond, time.Second, cfg.ClientsMax, cfg.DebtMax),
+		submitRates: newClientRates(cfg.RequestsPerSecond, time.Second, cfg.ClientsMax, cfg.DebtMax),
 		faucetRates: newClientRates(cfg.FaucetPerMinute, time.Minute, cfg.ClientsMax, cfg.DebtMax),
 		origins:     http.NewCrossOriginProtection(),
 		stopping:    make(chan struct{}),
@@ -204,7 +206,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	c := &caller{client: s.client(r), rates: s.rates}
-	if ok, wait, owes := s.rates.spend(c.client, route.price(r), time.Now()); owes {
+	if route.rates != nil {
+		c.rates = route.rates
+	}
+	if ok, wait, owes := c.rates.spend(c.client, route.price(r), time.Now()); owes {
 		s.writeError(w, r, owed(wait))
 		return
 	} else if !ok {
@@ -245,7 +250,7 @@ func (s *Server) limited(route *route, args []string, w http.ResponseWriter, r *
 		s.writeError(w, r, s.noShare(why, route.fullCode, limit, "slots for this request"))
 		return
 	}
-	defer func() { s.rates.settle(c, time.Now()) }()
+	defer func() { c.rates.settle(c, time.Now()) }()
 	if route.stream {
 		defer slot.give()
 		s.serve(route, args, w, r)
@@ -256,7 +261,7 @@ func (s *Server) limited(route *route, args []string, w http.ResponseWriter, r *
 		defer slot.give()
 		s.serve(route, args, out, r)
 	}()
-	s.rates.charge(c.client, sent(len(out.body)), time.Now())
+	c.rates.charge(c.client, sent(len(out.body)), time.Now())
 	s.writeAnswer(out, r, c.client)
 }
 

@@ -183,7 +183,26 @@ func TestVerdictsAreOwed(t *testing.T) {
 	if len(reply.Results) != 3 || reply.Results[2].Code != rpc.CodeOK || reply.Results[2].Receipt != nil {
 		t.Errorf("a submission with receipts of megabytes: %.300s", w.Body.String())
 	}
-	if code := codeOf(t, askAs(s, greedy, "GET", "/height", nil)); code != rpc.CodeOwed {
+	again := transfer(t, testKey(t, 1), 3).AppendWire(nil)
+	if code := codeOf(t, askAs(s, greedy, "POST", "/submit", again)); code != rpc.CodeOwed {
 		t.Errorf("who was shown megabytes is answered with %d", code)
+	}
+	if w := askAs(s, greedy, "GET", "/height", nil); w.Code != 200 {
+		t.Errorf("what is owed for sending keeps from reading: %s", w.Body.String())
+	}
+}
+
+// TestDebtOfReadingLeavesSending: whoever shares an address with one who reads much sends
+// all the same.
+func TestDebtOfReadingLeavesSending(t *testing.T) {
+	h := newHoard()
+	h.Fund(testKey(t, 1).PublicKey().Address(), 1<<40)
+	s := newServer(t, rpc.DefaultConfig(), h)
+	rpc.Owe(s, greedy)
+	if code := codeOf(t, askAs(s, greedy, "GET", "/height", nil)); code != rpc.CodeOwed {
+		t.Fatalf("who owes is answered with %d", code)
+	}
+	if w := askAs(s, greedy, "POST", "/submit", transfer(t, testKey(t, 1), 0).AppendWire(nil)); w.Code != 200 {
+		t.Errorf("a submission is answered with %d: %s", w.Code, w.Body.String())
 	}
 }
