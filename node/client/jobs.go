@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -26,8 +27,11 @@ func (c *Client) JobRunners(ctx context.Context, id chain.Hash) (*rpc.JobRunners
 	return get[rpc.JobRunnersReply](ctx, c, "/job/"+id.String()+"/runners")
 }
 
+// resultsMost bounds the results of a job: more than those of all attempts.
+const resultsMost = 1_024
+
 // JobResults returns the results of a job that were shown, which a node tells in parts where
-// they are large.
+// they are large. A node that tells of more than a job can have is not believed.
 func (c *Client) JobResults(ctx context.Context, id chain.Hash) (*rpc.JobResultsReply, error) {
 	all := new(rpc.JobResultsReply)
 	for {
@@ -38,6 +42,9 @@ func (c *Client) JobResults(ctx context.Context, id chain.Hash) (*rpc.JobResults
 		}
 		if err := c.call(ctx, ask, part); err != nil {
 			return nil, err
+		}
+		if part.TotalCount > resultsMost || len(all.Results)+len(part.Results) > resultsMost {
+			return nil, fmt.Errorf("the node tells of %d results of job %s, a job has at most %d", part.TotalCount, id, resultsMost)
 		}
 		last := len(part.Results) == 0
 		part.Results, part.Offset = append(all.Results, part.Results...), 0
