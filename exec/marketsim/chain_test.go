@@ -167,9 +167,14 @@ func (g *game) rules() *params.Params {
 	p.Job.SelectionChainedDraw = r.IntN(3) > 0
 	p.Job.SelectionSeed = []string{params.SelectionSeedSubmission, params.SelectionSeedBeacon, params.SelectionSeedParent}[r.IntN(3)]
 	if g.tight = g.seed%5 == 0; g.tight { // blocks have too little room
-		p.Job.DuePerBlock, p.Job.RetriesPerBlock = 1+r.Uint64N(3), 1+r.Uint64N(2)
-		if r.IntN(2) == 0 {
+		switch r.IntN(3) {
+		case 0:
+			p.Job.DuePerBlock = 1 + r.Uint64N(3)
+		case 1:
+			p.Job.RetriesPerBlock = 1 + r.Uint64N(2)
+		case 2:
 			p.Job.JudgeStepsPerBlock = 1
+			p.Job.DuePerBlock = 2 + r.Uint64N(6)
 		}
 	}
 	return p

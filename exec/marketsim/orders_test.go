@@ -28,6 +28,9 @@ func (g *game) order() *chain.JobSubmit {
 			ResultSchema: chain.ResultSchema{MaxReturnBytes: 200, ExpectedExecutionMillis: 1, DataFormat: chain.FormatJSON},
 		},
 	}
+	if g.tight { // many fall due at once
+		q.Spec.TimeoutBlocks = 10
+	}
 	v := &q.Spec.Verification
 	v.DisputeWindowBlocks = r.Uint64N(7)
 	g.verified(q)

@@ -154,7 +154,7 @@ func (g *game) plan(asking bool) (acts []*act) {
 		}
 	}
 	for _, by := range g.askers {
-		if asking && (r.IntN(5) == 0 || g.tight && r.IntN(4) == 0) {
+		if asking && (r.IntN(5) == 0 || g.tight && g.height%6 == 0) {
 			acts = append(acts, g.asks(by)...)
 		}
 		if a := g.regrets(by); a != nil && r.IntN(15) == 0 {
