@@ -86,7 +86,7 @@ func (g *game) ofRunner(p *player) *act {
 		case edge == 1 && !known.under:
 			amount = plus(minus(known.stake, m.required(known.largest)), wei(r.IntN(2)))
 		}
-		if amount.Sign() == 0 {
+		if amount.Sign() <= 0 { // a vote may ask for more than it has
 			return nil
 		}
 		return g.toRegistry("unstake", a, none, &chain.RunnerUnstake{Amount: chain.Wei(amount.Uint64())}, func(chain.Hash) uint16 { return m.unstake(a, amount) })
