@@ -115,6 +115,7 @@ func (g *game) safeOrder() *chain.JobSubmit {
 	for {
 		q := g.order()
 		v := &q.Spec.Verification
+		q.Terms.ObjectiveChecks = nil
 		switch {
 		case v.Mode == chain.VerifyNone, q.Terms.Snapshot != nil && q.Terms.Snapshot.Mode == chain.SnapshotLatest:
 			continue
