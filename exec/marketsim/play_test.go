@@ -81,8 +81,8 @@ func (g *game) play(blocks uint64) {
 func (g *game) nothingIsLeft() {
 	g.t.Helper()
 	for _, table := range []string{
-		jobs.TableFresh, jobs.TableLive, jobs.TableDue, jobs.TableReady, jobs.TableRetry, jobs.TableTouched, jobs.TableOpen, jobs.TableJob,
-		jobs.TableSeat, "spec/", "terms/", "elig/", "who/", "body/",
+		jobs.TableFresh, jobs.TableLive, jobs.TableDue, jobs.TableReady, jobs.TableHeavy, jobs.TableAsking, jobs.TableRetry, jobs.TableTouched, jobs.TableOpen, jobs.TableJob,
+		jobs.TableSeat, "spec/", "terms/", "elig/", "who/", "body/", "found/",
 	} {
 		if rows := g.rowsOf(table); len(rows) > 0 {
 			g.fatalf("%d rows are left in %s", len(rows), table)

@@ -55,7 +55,7 @@ type market struct {
 	joined    []chain.Address
 	jobs      map[chain.Hash]*job
 	touched   map[chain.Hash]bool      // jobs with new results
-	waiting   []chain.Hash             // jobs that wait to be judged, the longest waiting first
+	waiting   []waiting                // to be judged, by since when and by id
 	room      bool                     // the block can judge results yet
 	announced uint64                   // events of the dispatcher in this block
 	prices    map[pricedAs][3]*big.Int // how many payments, their sum, and that of their squares

@@ -181,54 +181,50 @@ func (m *market) allIn(j *job) bool {
 	return !waits || m.height >= j.commitBy
 }
 
-// judgeAll judges the jobs that wait for it, then those with new results by their ids; what
-// finds no room waits.
+// waiting is a job that waits to be judged since a block.
+type waiting struct {
+	job   chain.Hash
+	since uint64
+}
+
+// judgeAll judges the jobs that wait for it, in their order, then those with new results by
+// their ids, each once; what finds no room waits (ADR 221).
 func (m *market) judgeAll() {
 	m.room = true
 	seen := map[chain.Hash]bool{}
-	var waiting []chain.Hash
-	for _, id := range m.waiting {
-		if seen[id] = true; !m.judge(m.jobs[id]) {
-			waiting = append(waiting, id)
+	for len(m.waiting) > 0 && m.room {
+		first := m.waiting[0]
+		m.waiting = m.waiting[1:]
+		if !seen[first.job] {
+			seen[first.job] = true
+			m.judge(m.jobs[first.job])
 		}
 	}
 	for _, j := range m.byID(func(j *job) bool { return m.touched[j.id] && !seen[j.id] }) {
-		if !m.judge(j) {
-			waiting = append(waiting, j.id)
+		if !m.room {
+			m.waiting = append(m.waiting, waiting{j.id, m.height})
+			continue
 		}
+		m.judge(j)
 	}
-	m.met["wait to be judged"] += len(waiting)
-	m.waiting = waiting
+	m.met["wait to be judged"] += len(m.waiting)
 	clear(m.touched)
 }
 
-// hasRoom says whether a block has room for a job's results: always in the games that give it
-// steps for all; for one job in those that give it a single step, which is used up by any
-// result that has to be read.
-func (m *market) hasRoom(all []*seat, read bool) bool {
-	if m.p.Job.JudgeStepsPerBlock > 1 {
-		return true
-	}
-	if !m.room {
-		return false
-	}
-	for _, s := range all {
-		m.room = m.room && !(read && s.shown.result.Outcome == chain.OutcomeOK)
-	}
-	return true
-}
+// takeRoom notes that a job is judged: of the games that give a block a single step for that,
+// it is the only one.
+func (m *market) takeRoom() { m.room = m.p.Job.JudgeStepsPerBlock > 1 }
 
 // judge looks for the outcome of a job with new results, or says of late ones whether they
-// agree. It reports false where it has to wait.
-func (m *market) judge(j *job) bool {
+// agree.
+func (m *market) judge(j *job) {
 	switch {
 	case j == nil:
 	case j.phase == assigned:
-		return m.judgeAttempt(j)
+		m.judgeAttempt(j)
 	case j.phase == closing:
-		return m.judgeLate(j)
+		m.judgeLate(j)
 	}
-	return true
 }
 
 // mayDecide says whether what was shown can come to an outcome before all are in.
@@ -252,7 +248,7 @@ func (j *job) failsBy(all []*seat) bool {
 	return n[chain.OutcomeImpossible] >= t || n[chain.OutcomeActorFault] >= t || n[chain.OutcomeExternalFault] >= t
 }
 
-func (m *market) judgeAttempt(j *job) bool {
+func (m *market) judgeAttempt(j *job) {
 	lapses := j.runners() > 1 && j.committed() < j.threshold()
 	in := !lapses && m.allIn(j)
 	final := in || m.height >= j.deadline
@@ -263,15 +259,12 @@ func (m *market) judgeAttempt(j *job) bool {
 		}
 	}
 	if len(all) == 0 || !final && (lapses || !j.mayDecide(all)) {
-		return true
+		return
 	}
-	named, _, _ := j.opinion()
-	if read := final || j.runners() == 1 || !named || j.failsBy(all); !m.hasRoom(all, read) { // a verifier is asked of all results
-		return false
-	}
+	m.takeRoom()
 	v := j.verdictOf(all, final)
 	switch {
-	case v.outcome == agreed || v.outcome == impossible || v.outcome == actorFault || v.outcome == external:
+	case v.outcome == agreed || v.outcome == impossible || v.outcome == actorFault || v.outcome == external || v.rejected:
 		j.outcome, j.key = v.outcome, v.key
 		if v.outcome == agreed {
 			j.canonical, j.data = j.number(v.canonical), v.data
@@ -292,7 +285,6 @@ func (m *market) judgeAttempt(j *job) bool {
 			j.due = event{m.height, "deadline"}
 		}
 	}
-	return true
 }
 
 func (j *job) number(s *seat) int {
@@ -372,7 +364,7 @@ func (m *market) awaitEnd(j *job) {
 	j.due = event{max(j.window, m.height), "window"}
 }
 
-func (m *market) judgeLate(j *job) bool {
+func (m *market) judgeLate(j *job) {
 	var all []*seat
 	for _, s := range j.seats() {
 		if s.shown != nil && s.mark == "" {
@@ -380,16 +372,13 @@ func (m *market) judgeLate(j *job) bool {
 		}
 	}
 	if len(all) == 0 {
-		return true
+		return
 	}
-	if !m.hasRoom(all, true) {
-		return false
-	}
+	m.takeRoom()
 	v := j.lateVerdict(all)
 	m.met["late results that agree"] += len(v.agree)
 	m.grade(j, all, v)
 	m.awaitEnd(j)
-	return true
 }
 
 // deadline is the end of an attempt, or of the time in which results are paid (resolutions

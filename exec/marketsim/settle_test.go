@@ -9,10 +9,13 @@ import (
 // earned is what a result that agrees may cost (resolutions 6.4, 12.13, 12.52).
 func (j *job) earned(m *market, s *seat) *big.Int {
 	u := &s.shown.result.Usage
+	cost := least(j.share(), priced(j.spec.JobType.Kind(), &s.card, uint64(u.InputTokens), uint64(u.OutputTokens), uint64(u.Requests),
+		uint64(u.WallMillis), uint64(u.MemoryMB)))
 	switch j.outcome {
 	case agreed:
-		return least(j.share(), priced(j.spec.JobType.Kind(), &s.card, uint64(u.InputTokens), uint64(u.OutputTokens), uint64(u.Requests),
-			uint64(u.WallMillis), uint64(u.MemoryMB)))
+		return cost
+	case noAgreement: // its verifier rejects it
+		return part(cost, m.p.Job.RejectedShareBasisPoints)
 	case actorFault:
 		return least(j.share(), wei(m.p.Job.MinFee))
 	}

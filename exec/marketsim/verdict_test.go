@@ -17,6 +17,7 @@ import (
 // verdict is what results come to.
 type verdict struct {
 	outcome   outcome // open: further ones may decide
+	rejected  bool    // they agree, and the job's verifier says no
 	agree     []*seat
 	canonical *seat
 	data      []byte
@@ -75,15 +76,15 @@ func (j *job) verdictOf(all []*seat, final bool) (v verdict) {
 			return v
 		}
 	}
-	named, valid, instead := j.opinion()
+	named, says, instead := j.opinion()
 	if !final && (!j.early() || named) {
 		return v
 	}
 	if j.agreement(&v, values) {
 		v.outcome = agreed
 		switch {
-		case !valid: // no agreement
-			v.outcome, v.agree, v.canonical, v.data, v.key = noAgreement, nil, nil, nil, ""
+		case !says: // no agreement for who asked, and work that was done (ADR 221)
+			v.outcome, v.rejected, v.canonical, v.data, v.key = noAgreement, true, nil, nil, ""
 		case instead != nil:
 			v.data = instead
 		}

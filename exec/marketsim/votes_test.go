@@ -36,6 +36,7 @@ func (g *game) vote() {
 		func() { p.Job.AggregatorWindowBasisPoints = r.Uint64N(4_001) },
 		func() { p.Job.AggregatorBonusBasisPoints = r.Uint64N(3_000) },
 		func() { p.Job.TreasuryBasisPoints = r.Uint64N(3_000) },
+		func() { p.Job.RejectedShareBasisPoints = r.Uint64N(10_001) },
 		func() { p.Job.MaxRetries = 1 + r.Uint64N(4) },
 		func() { p.Job.ChallengeWindowBlocks = 1 + r.Uint64N(9) },
 		func() { p.Job.EarlyRetry = !p.Job.EarlyRetry },
