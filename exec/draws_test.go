@@ -35,7 +35,7 @@ func (c *testChain) asked(id chain.Hash, by chain.Address, pool string) {
 		b := dispatcher.Book{State: o, Params: &c.g.Params, Height: h}
 		b.Put(id, &dispatcher.Job{
 			Submitter: by, SubmittedAt: h, Kind: chain.JobHTTP, Runners: 1, Threshold: 1, MaxPrice: price, Held: price, TimeoutBlocks: 30,
-			SpecHash: spec.SpecHash(), TermsHash: terms.TermsHash(),
+			SpecHash: spec.SpecHash(), TermsHash: terms.TermsHash(), Attempts: uint8(c.g.Params.Job.MaxRetries),
 		})
 		o.SetStorage(chain.AddrJobDispatcher, dispatcher.SpecKey(id), spec.Encode())
 		o.SetStorage(chain.AddrJobDispatcher, dispatcher.TermsKey(id), terms.Encode())

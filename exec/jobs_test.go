@@ -214,6 +214,14 @@ func TestJobRefusals(t *testing.T) { // R1, R2, R24; resolutions 11.27, 12.14, 1
 		{"none with two", committee(chain.VerifyNone, 2, 2), 1_010, bad},
 		{"a bond with one", committee(chain.VerifyEconomicBond, 1, 1), 1_010, ok},
 		{"a bond with two", committee(chain.VerifyEconomicBond, 2, 2), 1_010, bad},
+		{"the largest bond", func(q *order) {
+			committee(chain.VerifyEconomicBond, 1, 1)(q)
+			q.Terms.BondMultiplierE6 = new(uint64(10_000_000))
+		}, 1_010, ok},
+		{"a larger bond", func(q *order) {
+			committee(chain.VerifyEconomicBond, 1, 1)(q)
+			q.Terms.BondMultiplierE6 = new(uint64(10_000_001))
+		}, 1_010, bad},
 		{"a bond that none must hold", committee(chain.VerifyEconomicBond, 1, 0), 1_010, bad},
 		{"majority of three", committee(chain.VerifyMajorityVote, 3, 2), 1_010, ok},
 		{"majority of two", committee(chain.VerifyMajorityVote, 2, 2), 1_010, bad},
@@ -231,6 +239,14 @@ func TestJobRefusals(t *testing.T) { // R1, R2, R24; resolutions 11.27, 12.14, 1
 		}, 1_010, bad},
 		{"twenty blocks for several", func(q *order) { committee(chain.VerifyMajorityVote, 3, 2)(q); q.Spec.TimeoutBlocks = 20 }, 1_010, ok},
 		{"nineteen blocks for several", func(q *order) { committee(chain.VerifyMajorityVote, 3, 2)(q); q.Spec.TimeoutBlocks = 19 }, 1_010, bad},
+		{"sixteen large results in the least time", func(q *order) {
+			committee(chain.VerifyMajorityVote, 16, 9)(q)
+			q.Terms.ResultSchema.MaxReturnBytes, q.Spec.TimeoutBlocks = 50_000, 121
+		}, 1_010, ok},
+		{"in a block less", func(q *order) {
+			committee(chain.VerifyMajorityVote, 16, 9)(q)
+			q.Terms.ResultSchema.MaxReturnBytes, q.Spec.TimeoutBlocks = 50_000, 120
+		}, 1_010, chain.CodeLimitReached},
 		{"an enclave", func(q *order) { q.Spec.Verification.TEERequired, q.Spec.Verification.RequiredTEEType = true, &sgx }, 1_010, ok},
 		{"an enclave nobody knows", func(q *order) { q.Spec.Verification.TEERequired, q.Spec.Verification.RequiredTEEType = true, &none }, 1_010, bad},
 		{"a kind of enclave and none", func(q *order) { q.Spec.Verification.RequiredTEEType = &sgx }, 1_010, bad},

@@ -84,6 +84,7 @@ func (c *testChain) placed(id chain.Hash, by chain.Address, change func(*chain.J
 		b.Put(id, &dispatcher.Job{
 			Submitter: by, SubmittedAt: h, Kind: chain.JobHTTP, Phase: dispatcher.Fresh, Runners: spec.Verification.Runners, Threshold: spec.Verification.Threshold, Mode: spec.Verification.Mode,
 			MaxPrice: spec.MaxPrice, Tip: spec.Tip, Held: spec.MaxPrice + spec.Tip, TimeoutBlocks: spec.TimeoutBlocks,
+			Attempts: uint8(c.g.Params.Job.MaxRetries),
 		})
 		for key, row := range map[state.StorageKey][]byte{
 			dispatcher.SpecKey(id): spec.Encode(), dispatcher.TermsKey(id): terms.Encode(),
@@ -107,6 +108,51 @@ func (c *testChain) reveals(key *secp256k1.PrivateKey, from chain.Address, id ch
 	copy(q.RunnerSig[32:64], s.S[:])
 	q.RunnerSig[64] = s.YParity
 	return c.program(from, &chain.AddrResultVerifier, chain.EncodeRequest(q))
+}
+
+// TestShownBoundsAReveal: showing the largest result that a job allows takes what a job is
+// held to at its submission, and not much less.
+func TestShownBoundsAReveal(t *testing.T) {
+	key, runner := keyed(t, 9)
+	for _, bytes := range []uint32{100, 16 << 10, 64 << 10} {
+		c := marketChain(t, rich(alice), rich(bob), rich(runner))
+		if r := c.runnerDoes(runner, 30*chain.WeiPerCBY, plainRegistration(20*chain.WeiPerCBY)); r.Code != chain.CodeOK {
+			t.Fatal(chain.CodeName(r.Code))
+		}
+		id := chain.Hash{1}
+		c.placed(id, alice, func(spec *chain.JobSpec, terms *chain.JobTerms) {
+			spec.Callback, terms.CallbackCycles, terms.VerifierCycles = chain.Callback{}, 0, 0
+			terms.ResultSchema.MaxReturnBytes = bytes
+		})
+		c.block()
+		c.block()
+		spec, err := dispatcher.ReadSpec(c.state, id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		terms, err := dispatcher.ReadTerms(c.state, id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		most := dispatcher.Shown(&c.g.Params, spec, terms)
+		tx := c.reveals(key, runner, id, strings.Repeat("x", int(bytes)))
+		c.g.Params.State.LimitBytes = 1 << 10 // a state that is as full as can be makes it no dearer
+		wide := tx.Tx
+		wide.CellsLimit = most.Cells
+		tx = verified(wide, runner)
+		r := c.block(tx).Receipts[0]
+		if r.Code != chain.CodeOK {
+			t.Fatal(chain.CodeName(r.Code))
+		}
+		space := fees.TxBytes(tx)
+		if r.CyclesUsed > most.Cycles || r.CellsUsed > most.Cells || space > most.Bytes {
+			t.Errorf("%d bytes of data take %d cycles, %d cells and %d bytes of a block, the bound is %+v", bytes, r.CyclesUsed, r.CellsUsed, space, most)
+		}
+		const slack = 5_000 // what else a result may have
+		if r.CyclesUsed+16*slack < most.Cycles || r.CellsUsed+2*slack < most.Cells || space+slack < most.Bytes {
+			t.Errorf("%d bytes of data take %d cycles, %d cells and %d bytes of a block, far below %+v", bytes, r.CyclesUsed, r.CellsUsed, space, most)
+		}
+	}
 }
 
 // TestAJobFromDrawToPayment: an actor's job is drawn for, shown by its runner alone,

@@ -32,6 +32,9 @@ func Begin(d *jobs.Dispatch) ([]chain.Event, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := d.Promises(); err != nil {
+		return nil, err
+	}
 	if err := d.Due(); err != nil {
 		return nil, err
 	}

@@ -101,6 +101,29 @@ func TestThreeRoundsInSilence(t *testing.T) { // R8, R12, R13; resolutions 12.18
 	}
 }
 
+// TestAttemptsAreThoseOfTheSubmission: a vote on job.max_retries gives a job that is open no
+// attempt more, and takes none.
+func TestAttemptsAreThoseOfTheSubmission(t *testing.T) {
+	for _, later := range []uint64{1, 9} {
+		w := newWorld(t)
+		w.p.Job.MaxRetries = 2
+		id := chain.Hash{5}
+		w.block(chain.Hash{}, func(d *jobs.Dispatch) {
+			for n := range byte(30) {
+				enlist(t, d, chain.Address{n, 1}, w.p.Runner.StakeFloor, chain.RateCard{}, 4)
+			}
+			submit(t, d, id, order{by: chain.Address{9, 9}, runners: 3, agree: 2, timeout: 20})
+		})
+		w.p.Job.MaxRetries = later
+		for w.height < 200 {
+			w.block(chain.Hash{1}, nil)
+		}
+		if j := w.job(id); j.Phase != jobs.Ended || j.Outcome != jobs.Timeout || j.Attempt != 1 {
+			t.Errorf("with %d voted later: %+v", later, *j)
+		}
+	}
+}
+
 // TestBacklogKeepsItsOrder: many jobs that fall due together are come to in their order, as
 // many as a block takes, and none of them loses time by it: the next attempt has its whole
 // span from the block that draws it.

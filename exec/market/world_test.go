@@ -175,6 +175,7 @@ type order struct {
 	bonded           bool
 	window           uint64
 	retries, seconds uint32
+	bytes            uint32 // of a result; 0: one
 }
 
 // submit writes the rows of a job as its submission does, out of the submitter's balance.
@@ -190,12 +191,13 @@ func submit(t testing.TB, d *jobs.Dispatch, id chain.Hash, q order) {
 		spec.Verification.Mode = chain.VerifyEconomicBond
 	}
 	terms := &chain.JobTerms{
-		Version: chain.JobTermsVersion, ResultSchema: chain.ResultSchema{MaxReturnBytes: 1, ExpectedExecutionMillis: 1, DataFormat: chain.FormatText},
+		Version: chain.JobTermsVersion, ResultSchema: chain.ResultSchema{MaxReturnBytes: max(q.bytes, 1), ExpectedExecutionMillis: 1, DataFormat: chain.FormatText},
 		JudgeSteps: chain.MinJudgeSteps,
 	}
 	d.Book.Put(id, &jobs.Job{
 		Submitter: q.by, SubmittedAt: d.Book.Height, Kind: chain.JobHTTP, Runners: q.runners, Threshold: q.agree, Mode: spec.Verification.Mode,
 		MaxPrice: q.price, Held: q.price, TimeoutBlocks: q.timeout, SpecHash: spec.SpecHash(), TermsHash: terms.TermsHash(),
+		Attempts: uint8(d.Book.Params.Job.MaxRetries),
 	})
 	set := func(k state.StorageKey, row []byte) { d.Book.State.SetStorage(chain.AddrJobDispatcher, k, row) }
 	set(jobs.SpecKey(id), spec.Encode())

@@ -161,14 +161,14 @@ func (m *market) sit(j *job, drawn []candidate) {
 	if j.attempt() == 0 {
 		j.deadline = j.submitted + j.spec.TimeoutBlocks
 	}
-	short := j.isShort(m)
+	j.spared = j.deadline < j.begun+m.p.Job.MinWindowBlocks // less time than anybody has to use (resolution 12.27)
 	for _, c := range drawn {
 		r := m.runners[c.runner]
 		bond := times(wei(j.spec.MaxPrice), wei(j.bondE6()))
 		bond = over(plus(bond, wei(uint64(999_999))), wei(uint64(1_000_000)))
 		bond = least(bond, minus(r.stake, least(r.bonded, r.stake)))
 		j.attempts[j.attempt()] = append(j.seats(), &seat{
-			runner: c.runner, card: r.offer.card, expected: expected(j, &r.offer.card), excess: short || r.gone || r.active >= m.limit(r),
+			runner: c.runner, card: r.offer.card, expected: expected(j, &r.offer.card), excess: j.spared || r.gone || r.active >= m.limit(r),
 			rep: c.rep, cost: new(big.Int), frozen: new(big.Int), bonded: bond, open: true,
 		})
 		r.active++
@@ -177,13 +177,12 @@ func (m *market) sit(j *job, drawn []candidate) {
 	}
 	if j.runners() == 1 {
 		j.commitBy, j.gatherTo, j.due = j.deadline, 0, event{j.deadline, "deadline"}
+		m.promise(j)
 		return
 	}
 	span := j.deadline - j.begun
 	j.commitBy = j.begun + span*m.p.Job.CommitDeadlineBasisPoints/10_000
 	j.gatherTo = j.deadline - span*m.p.Job.AggregatorWindowBasisPoints/10_000
 	j.due = event{j.commitBy, "commit deadline"}
+	m.promise(j)
 }
-
-// isShort says that an attempt leaves less time than anybody has to use (resolution 12.27).
-func (j *job) isShort(m *market) bool { return j.deadline < j.begun+m.p.Job.MinWindowBlocks }

@@ -59,6 +59,8 @@ type job struct {
 	commitBy   uint64
 	gatherTo   uint64
 	due        event
+	most       int  // attempts, as voted at its submission
+	spared     bool // nobody is blamed in the attempt
 
 	verdict   uint64
 	over      uint64 // when it ended
@@ -142,8 +144,11 @@ func (m *market) submit(by chain.Address, value *big.Int, tx chain.Hash, q *chai
 	escrow := plus(wei(q.Spec.MaxPrice), wei(q.Spec.Tip))
 	s := &q.Spec
 	filledIn := s.JobID != chain.Hash{} || s.Submitter != chain.Address{} && s.Submitter != by || s.SubmittedAt != 0 // what the chain says
-	if filledIn || value.Cmp(escrow) != 0 || !m.takes(&q.Spec, &q.Terms) {
+	switch {
+	case filledIn || value.Cmp(escrow) != 0 || !m.takes(&q.Spec, &q.Terms):
 		return chain.CodeBadArgument
+	case !m.givesTime(&q.Spec, &q.Terms):
+		return chain.CodeLimitReached
 	}
 	m.takeIn(jobID(tx, m.height), by, q.Spec, q.Terms)
 	return chain.CodeOK
@@ -153,7 +158,7 @@ func (m *market) submit(by chain.Address, value *big.Int, tx chain.Hash, q *chai
 func (m *market) takeIn(id chain.Hash, by chain.Address, spec chain.JobSpec, terms chain.JobTerms) {
 	j := &job{
 		id: id, by: by, submitted: m.height, millis: m.millis, spec: spec, terms: terms, held: plus(wei(spec.MaxPrice), wei(spec.Tip)),
-		phase: fresh, outcome: open,
+		phase: fresh, outcome: open, most: int(m.p.Job.MaxRetries),
 	}
 	j.spec.JobID, j.spec.Submitter, j.spec.SubmittedAt = id, by, chain.Height(m.height)
 	m.jobs[id] = j
@@ -231,6 +236,7 @@ func (m *market) begin() {
 		case "commit deadline":
 			m.commitDeadline(j)
 		case "deadline":
+			m.spare(j)
 			m.deadline(j)
 		case "window":
 			m.settle(j)
@@ -336,7 +342,9 @@ func (m *market) commitDeadline(j *job) {
 	if j.phase != assigned {
 		return
 	}
+	crowded := m.crowded(j.begun)
 	for _, s := range j.seats() {
+		s.excess = s.excess || crowded && s.commitment == nil
 		if s.commitment == nil && m.silence(s) {
 			m.announced++
 		}
@@ -383,7 +391,7 @@ func (m *market) lapse(j *job) {
 		m.unbind(s)
 	}
 	j.due = event{}
-	if uint64(len(j.attempts)) >= m.p.Job.MaxRetries {
+	if len(j.attempts) >= j.most {
 		m.conclude(j, timedOut)
 		return
 	}

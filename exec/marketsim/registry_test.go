@@ -65,6 +65,7 @@ type market struct {
 	needs     map[chain.Address]bool // actors whose runners have to attest what they can do
 	numbered  uint64                 // jobs that the actor has asked for
 	met       map[string]int         // what has happened, for the report
+	promises  []share                // of the runner lane, ever
 	gone      func(*job)             // hears of each job whose rows go
 }
 

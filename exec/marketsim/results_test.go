@@ -394,7 +394,7 @@ func (m *market) deadline(j *job) {
 		if s.commitment == nil || s.shown != nil || s.mark != "" {
 			continue
 		}
-		if !j.isShort(m) {
+		if !j.spared {
 			m.freeze(s, m.p.Runner.SlashNonDeliveryBasisPoints)
 		}
 		s.mark = "void"

@@ -59,6 +59,7 @@ func submitted(t *testing.T, m *statetest.Maps, p *params.Params, h chain.Height
 	b := jobs.Book{State: o, Params: p, Height: h}
 	b.Put(id, &jobs.Job{
 		Submitter: user(0), SubmittedAt: h, Kind: chain.JobHTTP, Runners: n, Threshold: n/2 + 1, Mode: chain.VerifyMajorityVote, TimeoutBlocks: 5,
+		Attempts: uint8(p.Job.MaxRetries),
 	})
 	for k, row := range map[state.StorageKey][]byte{
 		jobs.SpecKey(id): spec.Encode(), jobs.TermsKey(id): terms.Encode(),

@@ -71,6 +71,7 @@ func (d *Dispatch) seat(id chain.Hash, j *Job, s *selection.Snapshot, steps []se
 	if j.Attempt == 0 {
 		j.Deadline = j.SubmittedAt + chain.Height(j.TimeoutBlocks)
 	}
+	j.Spared = j.short(&d.Book.Params.Job)
 	// Bounded: by the seats of a job, which its submitter has paid for.
 	for n := range steps {
 		c := &s.Candidates()[steps[n].Candidate]
@@ -79,6 +80,9 @@ func (d *Dispatch) seat(id chain.Hash, j *Job, s *selection.Snapshot, steps []se
 		}
 	}
 	j.CommitBy, j.GatherUntil = windows(&d.Book.Params.Job, j)
+	if err := d.promiseOf(j, len(steps), spec, terms); err != nil {
+		return err
+	}
 	if j.Runners > 1 {
 		d.Book.Schedule(id, j, j.CommitBy, AtCommitDeadline)
 	} else {
@@ -91,9 +95,10 @@ func (d *Dispatch) seat(id chain.Hash, j *Job, s *selection.Snapshot, steps []se
 	return nil
 }
 
-// Short reports whether an attempt gives its runners less than job.min_window_blocks, as for
+// short reports whether an attempt gives its runners less than job.min_window_blocks, as for
 // a job that was taken in before a vote on that: nobody is penalised then (resolution 12.27).
-func (j *Job) Short(p *params.Job) bool {
+// It is asked at the draw, whatever is voted later.
+func (j *Job) short(p *params.Job) bool {
 	return j.Deadline < j.AssignedAt+chain.Height(p.MinWindowBlocks)
 }
 
@@ -128,7 +133,7 @@ func (d *Dispatch) take(id chain.Hash, j *Job, n uint8, c *chain.Candidate, spec
 	rates := RatesOf(&offer.Card)
 	d.Book.PutSeat(id, j.Attempt, n, &Seat{
 		Runner: c.Runner, Rates: rates, ExpectedPrice: expectedPrice(j.Kind, spec, &rates),
-		Excess: excess || j.Short(&d.Book.Params.Job), ReputationX1e9: c.ReputationX1e9,
+		Excess: excess || j.Spared, ReputationX1e9: c.ReputationX1e9,
 		Bonded: bonded,
 	})
 	d.Book.set(WhoKey(id, c.Runner), []byte{j.Attempt, n})

@@ -31,7 +31,7 @@ func argument(key, format string, args ...any) error {
 func (c *Call) check(spec *chain.JobSpec, terms *chain.JobTerms) error {
 	// Bounded: by the rules below.
 	for _, rule := range []func(*chain.JobSpec, *chain.JobTerms) error{
-		c.checkBounds, c.checkPrice, c.checkTerms, c.checkJudged, c.checkVerifier, c.checkNames, c.checkModel, c.checkCallback,
+		c.checkBounds, c.checkPrice, c.checkTerms, c.checkJudged, c.checkLane, c.checkVerifier, c.checkNames, c.checkModel, c.checkCallback,
 	} {
 		if err := rule(spec, terms); err != nil {
 			return err
@@ -119,6 +119,8 @@ func (c *Call) checkTerms(_ *chain.JobSpec, terms *chain.JobTerms) error {
 		return argument("terms.callback_cycles", "%d, an actor may use %d", terms.CallbackCycles, burst)
 	case terms.VerifierCycles > burst:
 		return argument("terms.verifier_cycles", "%d, an actor may use %d", terms.VerifierCycles, burst)
+	case terms.BondMultiplierE6 != nil && *terms.BondMultiplierE6 > MaxBondMultiplierE6:
+		return argument("terms.bond_multiplier_e6", "%d, want at most %d", *terms.BondMultiplierE6, uint64(MaxBondMultiplierE6))
 	case terms.SecretRef != nil:
 		return argument("terms.secret_ref", "secrets are not supported yet")
 	}

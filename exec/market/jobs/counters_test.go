@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 	"github.com/cowboy-foundation/cowboy/state"
 )
 
@@ -46,7 +47,8 @@ func TestCounters(t *testing.T) {
 // reckoned (resolution 12.46).
 func TestJobsAreStamped(t *testing.T) {
 	o := state.NewOverlay(state.Empty{})
-	b := &Book{State: o, Height: 4, Millis: 1_700_000_000_000}
+	p := params.Default()
+	b := &Book{State: o, Params: &p, Height: 4, Millis: 1_700_000_000_000}
 	spec := &chain.JobSpec{JobType: &chain.HTTPJob{URL: "https://a.example/"}}
 	if err := b.Submit(hash(1), chain.Address{1}, spec, &chain.JobTerms{ResultSchema: chain.ResultSchema{DataFormat: chain.FormatText}}); err != nil {
 		t.Fatal(err)

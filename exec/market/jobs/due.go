@@ -57,7 +57,7 @@ func (d *Dispatch) happen(id chain.Hash, j *Job, e Event) (more uint64, err erro
 	case AtCommitDeadline:
 		return more, d.commitDeadline(id, j)
 	case AtDeadline:
-		return more, d.deadline(id)
+		return more, d.deadline(id, j)
 	case AtWindowEnd:
 		return more, d.Results.Settle(id)
 	case AtPrune:
@@ -74,12 +74,17 @@ func (d *Dispatch) commitDeadline(id chain.Hash, j *Job) error {
 	if j.Phase != Assigned {
 		return nil
 	}
+	crowded, err := d.Book.crowdedBehind(j.AssignedAt)
+	if err != nil {
+		return err
+	}
 	committed := 0
 	if err := d.Book.eachSeat(id, j.Attempt, func(n uint8, s *Seat) error {
 		if s.Commitment != nil {
 			committed++
 			return nil
 		}
+		s.Excess = s.Excess || crowded
 		return d.Silence(id, j.Attempt, n, s)
 	}); err != nil {
 		return err
@@ -92,13 +97,15 @@ func (d *Dispatch) commitDeadline(id chain.Hash, j *Job) error {
 }
 
 // deadline comes to the end of an attempt or of the time for results.
-func (d *Dispatch) deadline(id chain.Hash) error {
+func (d *Dispatch) deadline(id chain.Hash, j *Job) error {
+	if err := d.spare(id, j); err != nil {
+		return err
+	}
 	retry, err := d.Results.AtDeadline(id)
 	if err != nil || !retry {
 		return err
 	}
-	j, err := d.Book.job(id)
-	if err != nil {
+	if j, err = d.Book.job(id); err != nil {
 		return err
 	}
 	return d.lapse(id, j)

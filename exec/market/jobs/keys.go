@@ -19,6 +19,7 @@ const (
 	TableRetry   = "retry/"   // height_be8 job: waits for another committee since; in it the attempt
 	TableTouched = "touched/" // job: has a new result in this block
 	TableOpen    = "of/"      // runner job: open seats of a runner
+	TableLane    = "lane/"    // height_be8: what results take more of the runner lane from then on, and less, in millionths
 )
 
 // Prefixes of the rows that hold money.
@@ -66,6 +67,18 @@ func WhoKey(id chain.Hash, runner chain.Address) state.StorageKey {
 // BodyKey is where a result stands until the verdict.
 func BodyKey(id chain.Hash, attempt, n uint8) state.StorageKey {
 	return key("body/", id[:], []byte{attempt, n})
+}
+
+// laneKey is where it stands what is promised of the runner lane.
+func laneKey() state.StorageKey { return key("lane") }
+
+// splitLane reads the height back out of a key under lane/; false for another key.
+func splitLane(k state.StorageKey) (h chain.Height, ok bool) {
+	const head = 1 + len(TableLane)
+	if len(k) != head+8 {
+		return 0, false
+	}
+	return chain.Height(binary.BigEndian.Uint64([]byte(k[head:]))), true
 }
 
 // FoundKey is where what the judge has found in a result stands until the verdict, if it had

@@ -6,6 +6,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/params"
 	"github.com/cowboy-foundation/cowboy/exec/market/judge"
+	"github.com/cowboy-foundation/cowboy/exec/market/runners"
 )
 
 // What the rows of a job that passes write have at most, besides the bytes that depend on
@@ -15,7 +16,14 @@ const (
 	seatRowBytes = 420 // of a seat, of who has it, and of what marks it open
 	seatRows     = 3
 	keyBytes     = 48 // of a row of a job
+
+	laneRows = 2 // of what an attempt promises of the runner lane
 )
+
+// keptBytes is paid for each seat for the pages of standings that are kept for what becomes
+// of it. It changes its runner's twice at most, in different blocks: by a verdict or by
+// silence, and by the failure of the job. So two bytes are kept for a cell at most.
+const keptBytes = runners.KeptBytes
 
 // handling is what it costs to read so many bytes of a job, to check, hash and write them.
 func handling(p *params.Params, bytes int) chain.Usage {
@@ -43,8 +51,12 @@ func passes(p *params.Params, spec *chain.JobSpec, terms *chain.JobTerms, regist
 	u.Cycles += chain.Cycles(judge.StepsBound(spec, terms) + AnswerSteps(spec, terms))
 	// A job has a committee in each of its attempts.
 	seats := uint64(spec.Verification.Runners) * p.Job.MaxRetries
-	u.Cells += chain.Cells(seats) * (seatRows*chain.Cells(api.NewEntryCells) + seatRowBytes*api.StorageWriteByteCells)
+	u.Cells += chain.Cells(seats) * (seatRows*chain.Cells(api.NewEntryCells) + (seatRowBytes+keptBytes)*api.StorageWriteByteCells)
 	u.Cycles += chain.Cycles(seats) * (seatRows*api.StorageWriteCycles + seatRowBytes*api.StorageWriteByteCycles)
+	// Each of them promises its part of the runner lane.
+	ends := laneRows * p.Job.MaxRetries
+	u.Cells += chain.Cells(ends) * (chain.Cells(api.NewEntryCells) + keyBytes*api.StorageWriteByteCells)
+	u.Cycles += chain.Cycles(ends) * (2*api.StorageWriteCycles + keyBytes*api.StorageWriteByteCycles)
 	return u
 }
 

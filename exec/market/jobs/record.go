@@ -79,6 +79,8 @@ type Job struct {
 	SubmittedMillis  uint64       // timestamp of the block at SubmittedAt
 	DueAt            chain.Height // the height of the job's row under due/; 0: it has none
 	Model            chain.Hash   // that the job names and its results are of, once they agree; zero: none
+	Attempts         uint8        // that it may have, as its submitter has paid for
+	Spared           bool         // who shows nothing in this attempt is not penalised: there is little time, or no room
 }
 
 // Rates are what a runner charged when it was assigned, in wei for each unit (resolution
@@ -116,7 +118,7 @@ type Seat struct {
 	Runner         chain.Address
 	Rates          Rates
 	ExpectedPrice  chain.Wei
-	Excess         bool        // its silence costs nothing: it had no room when it was drawn (resolution 12.11), or little time
+	Excess         bool        // its silence costs nothing: it had no room when it was drawn (resolution 12.11), little time, or found the lane full
 	ReputationX1e9 uint64      // of the snapshot
 	Commitment     *chain.Hash // nil: none
 	CommittedAt    chain.Height

@@ -10,14 +10,14 @@ import (
 )
 
 const (
-	// retryLookahead is among how many times job.retries_per_block of the jobs that wait
+	// RetryLookahead is among how many times job.retries_per_block of the jobs that wait
 	// longest those are looked for that are drawn for.
-	retryLookahead = 8
-	// shareOfDraws is the part of a block's draws that a submitter gets while others wait.
-	shareOfDraws = 4
-	// redrawCandidates is how many candidates a block puts together again for retries. [Memo]
+	RetryLookahead = 8
+	// ShareOfDraws is the part of a block's draws that a submitter gets while others wait.
+	ShareOfDraws = 4
+	// RedrawCandidates is how many candidates a block puts together again for retries. [Memo]
 	// keeps as many, so that none of a block's retries drives out another's.
-	redrawCandidates = snapshotsRoom
+	RedrawCandidates = snapshotsRoom
 )
 
 // retry is a job that waits for another committee.
@@ -33,7 +33,7 @@ func (b *Book) longestWaiting(most int) (all []retry, err error) {
 	if err != nil {
 		return nil, err
 	}
-	// Bounded: by job.retries_per_block, times retryLookahead.
+	// Bounded: by job.retries_per_block, times RetryLookahead.
 	for i := range rows {
 		_, id, ok := SplitAt(TableRetry, rows[i].Key)
 		if !ok || len(rows[i].Value) != 1 {
@@ -56,8 +56,8 @@ func (b *Book) longestWaiting(most int) (all []retry, err error) {
 // have waited longest, up to its share of the draws; then others, if draws are left.
 func shareOut(waiting []retry, most int) (drawn []retry) {
 	var rest []retry
-	share, got := max(1, most/shareOfDraws), map[chain.Address]int{}
-	// Bounded: by job.retries_per_block, times retryLookahead.
+	share, got := max(1, most/ShareOfDraws), map[chain.Address]int{}
+	// Bounded: by job.retries_per_block, times RetryLookahead.
 	for _, w := range waiting {
 		if got[w.job.Submitter] == share {
 			rest = append(rest, w)

@@ -15,7 +15,7 @@ func (d *Dispatch) lapse(id chain.Hash, j *Job) error {
 	if err := d.Book.eachSeat(id, j.Attempt, func(n uint8, s *Seat) error { return d.Release(id, j.Attempt, n, s) }); err != nil {
 		return err
 	}
-	if uint64(j.Attempt)+1 >= d.Book.Params.Job.MaxRetries {
+	if j.Attempt+1 >= j.Attempts { // both are 16 at most
 		return d.conclude(id, j, Timeout)
 	}
 	j.Attempt++
@@ -30,16 +30,16 @@ func (d *Dispatch) lapse(id chain.Hash, j *Job) error {
 }
 
 // Retry draws for the jobs that wait for another committee, the longest waiting first, and
-// for no more than job.retries_per_block of them, nor for more than have [redrawCandidates]
+// for no more than job.retries_per_block of them, nor for more than have [RedrawCandidates]
 // together. While others wait, a submitter gets a quarter of the draws. What finds no room
 // waits for the next block. The error is a fault.
 func (d *Dispatch) Retry() error {
 	most := int(d.Book.Params.Job.RetriesPerBlock)
-	waiting, err := d.Book.longestWaiting(most * retryLookahead)
+	waiting, err := d.Book.longestWaiting(most * RetryLookahead)
 	if err != nil {
 		return err
 	}
-	room := redraws{left: redrawCandidates, made: map[chain.Hash]bool{}}
+	room := redraws{left: RedrawCandidates, made: map[chain.Hash]bool{}}
 	// Bounded: by job.retries_per_block.
 	for _, w := range shareOut(waiting, most) {
 		fits, err := room.takes(&d.Book, w)

@@ -12,6 +12,11 @@ import (
 // twice the value of the job (whitepaper §5), in millionths.
 const defaultBondE6 = 2_000_000
 
+// MaxBondMultiplierE6 is the largest bond that a job may ask for, in millionths of its price:
+// ten times it. Without a bound the smallest escrow could bind the whole stake of whoever is
+// drawn, and keep it from other work and from unbonding.
+const MaxBondMultiplierE6 = 10_000_000
+
 // BoundsOf returns the most that one runner may use for a job. One request is free to fail
 // as often as the job allows retries.
 func BoundsOf(s *chain.JobSpec) selection.Bounds {

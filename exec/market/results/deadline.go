@@ -61,15 +61,15 @@ func (b *Book) fixShares(d *docket) error {
 }
 
 // slashWithheld slashes who has promised a result and not shown it, until the job is
-// settled (resolutions 6.7, 11.28, 12.81). In a window that is too short for anybody it costs
-// nothing (resolution 12.27).
+// settled (resolutions 6.7, 11.28, 12.81). Where the window is too short for anybody, or the
+// lane had no room, it costs nothing (resolution 12.27).
 func (b *Book) slashWithheld(d *docket) error {
 	// Bounded: by the seats of a job.
 	for _, s := range d.seats {
 		if s.Commitment == nil || s.Reveal != nil || s.Mark != jobs.Unjudged {
 			continue
 		}
-		if !d.job.Short(&b.Jobs.Params.Job) {
+		if !d.job.Spared {
 			if err := b.freeze(s, b.Jobs.Params.Runner.SlashNonDeliveryBasisPoints); err != nil {
 				return err
 			}

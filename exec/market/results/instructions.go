@@ -57,7 +57,7 @@ func row[T any, Q interface {
 	chain.Request
 }](registry func(*service.Call) Registry, price func(*params.Params, Q) chain.Usage, run func(*call, Q) error) service.Instruction {
 	return service.Instruction{
-		Opcode: Q(new(T)).Opcode(),
+		Opcode: Q(new(T)).Opcode(), OwnGrowth: true,
 		Read: func(r *cbor.Reader) (service.Args, error) {
 			q := Q(new(T))
 			return q, chain.ReadRequest(r, q)
@@ -79,20 +79,32 @@ func storage(p *params.Params, reads, writes chain.Cycles) chain.Usage {
 		writes*(api.StorageWriteCycles+rowBytes*api.StorageWriteByteCycles)}
 }
 
+// What is added to the state costs here what it costs on a young chain, however full it is:
+// a runner that was drawn and finds no room in a block for what it must pay would lose stake.
+// It goes with the verdict.
+
+// commitBytes is what a seat grows by with a commitment.
+const commitBytes = 64
+
 // commitPrice is for the row that says which seat is the sender's, the job and the seat.
-func commitPrice(p *params.Params, _ *chain.ResultCommit) chain.Usage { return storage(p, 3, 1) }
+func commitPrice(p *params.Params, _ *chain.ResultCommit) chain.Usage {
+	u := storage(p, 3, 1)
+	u.Cells = commitBytes * p.API.StorageWriteByteCells
+	return u
+}
 
 func revealPrice(p *params.Params, q *chain.ResultReveal) chain.Usage {
-	u := storage(p, 2, 0)
-	u.Cycles += shownPrice(p, len(q.Result))
-	return u
+	shown := shownPrice(p, len(q.Result))
+	shown.Cycles += storage(p, 2, 0).Cycles
+	return shown
 }
 
 func submitPrice(p *params.Params, q *chain.ResultSubmit) chain.Usage {
 	u := storage(p, 2, 0)
 	// Paid: by the bytes of the payload.
 	for i := range q.Reveals {
-		u.Cycles += shownPrice(p, len(q.Reveals[i].Result))
+		shown := shownPrice(p, len(q.Reveals[i].Result))
+		u.Cycles, u.Cells = u.Cycles+shown.Cycles, u.Cells+shown.Cells
 	}
 	return u
 }
@@ -100,10 +112,13 @@ func submitPrice(p *params.Params, q *chain.ResultSubmit) chain.Usage {
 // shownPrice is for a result of so many bytes: it is read, hashed for its commitment, its
 // signature and its seat, checked and written; who may show it, its seat, and its runner
 // are read, the latter two written, and the job marked.
-func shownPrice(p *params.Params, bytes int) chain.Cycles {
+func shownPrice(p *params.Params, bytes int) chain.Usage {
 	api := &p.API
-	return storage(p, 4, 4).Cycles + api.VerifySignatureCycles + 3*api.HashCycles +
-		chain.Cycles(bytes)*(3*api.HashByteCycles+api.ManifestByteCycles+api.StorageWriteByteCycles)
+	return chain.Usage{
+		Cycles: storage(p, 4, 4).Cycles + api.VerifySignatureCycles + 3*api.HashCycles +
+			chain.Cycles(bytes)*(3*api.HashByteCycles+api.ManifestByteCycles+api.StorageWriteByteCycles),
+		Cells: jobs.ShownEntries*chain.Cells(api.NewEntryCells) + chain.Cells(bytes+jobs.ShownBytes)*api.StorageWriteByteCells,
+	}
 }
 
 // seatsPrice is for reading the seats of a job.

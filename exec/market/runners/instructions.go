@@ -49,8 +49,9 @@ const rowBytes = 512
 const mostArgumentBytes = chain.MaxOfferBytes + 16
 
 // pageCells are for the copies on four pages that [Book.Fold] writes of a runner that an
-// instruction has changed: who keeps old states keeps them for good, two bytes a cell.
-const pageCells = chain.Cells(listPage*(activeBytes+offerBytes+loadBytes)+standingPage*standingBytes) / 2
+// instruction has changed, and for the one of them that may be kept in the state: who keeps
+// old states keeps them for good, two bytes a cell.
+const pageCells = chain.Cells(listPage*(activeBytes+offerBytes+loadBytes)+standingPage*standingBytes+KeptBytes) / 2
 
 // trancheCells are what an instruction costs that makes no row: its record grows by a
 // tranche at most. No other price is put on it, or a state that is full would keep stakes

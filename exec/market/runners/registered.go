@@ -26,23 +26,54 @@ func (k *Known) Provides(required manifest.Grants, p *params.Params, h chain.Hei
 	return manifest.Provides(attested, required, p)
 }
 
-// offersRoom is how many bytes of rows [Offers] keeps read.
+// offersRoom is how many bytes [Offers] keeps of short offers, and as many of long ones:
+// whoever has long offers does not drive out the others'. As many short ones as the registry
+// has places by default always have room.
 const offersRoom = 64 << 20
+
+// shortOffer is what counts as short: the bytes of the row, and domainBytes for each name.
+const (
+	shortOffer  = 1 << 10
+	domainBytes = 32
+)
 
 // Offers are those that were read before, under the hashes of their rows: equal rows are
 // one. Nothing depends on which are there. It belongs to one goroutine.
+//
+// What a walk over the registry has used stays for the next one. What the last two walks have
+// not used goes when room is short; where all is in use, what is new is not kept. So who
+// changes an offer again and again drives out nobody's but its own.
 type Offers struct {
-	known map[chain.Hash]*Known
-	used  int // bytes of their rows
+	known map[chain.Hash]*kept
+	used  [2]int // bytes of the short ones and of the long ones
+	room  int    // for each
+	walk  uint64 // number of the walk that is under way
+	swept uint64 // the walk in which room was last made
+}
+
+// kept is an offer that was read before.
+type kept struct {
+	offer *Known
+	bytes int
+	last  uint64 // the walk that used it last
 }
 
 // NewOffers returns none.
-func NewOffers() *Offers { return &Offers{known: map[chain.Hash]*Known{}} }
+func NewOffers() *Offers { return &Offers{known: map[chain.Hash]*kept{}, room: offersRoom} }
+
+// sizeOf tells the short ones from the long ones.
+func sizeOf(bytes int) int {
+	if bytes <= shortOffer {
+		return 0
+	}
+	return 1
+}
 
 // decoded returns the offer of a runner that has a record, which names it by its hash.
 func (o *Offers) decoded(view Reader, a chain.Address, hash chain.Hash) (*Known, error) {
 	if k := o.known[hash]; k != nil {
-		return k, nil
+		k.last = o.walk
+		return k.offer, nil
 	}
 	row, err := view.Storage(chain.AddrRunnerRegistry, offerKey(a))
 	if err != nil {
@@ -52,13 +83,35 @@ func (o *Offers) decoded(view Reader, a chain.Address, hash chain.Hash) (*Known,
 	if err != nil {
 		return nil, err
 	}
-	if o.used += len(row); o.used > offersRoom {
-		o.used = len(row)
-		clear(o.known)
+	k := &kept{knownOf(offer), len(row) + domainBytes*len(offer.Capabilities.HTTPDomains), o.walk}
+	o.keep(hash, k)
+	return k.offer, nil
+}
+
+// keep keeps an offer if there is room for it.
+func (o *Offers) keep(hash chain.Hash, k *kept) {
+	size := sizeOf(k.bytes)
+	if o.used[size]+k.bytes > o.room && o.swept != o.walk {
+		o.sweep()
 	}
-	k := knownOf(offer)
+	if o.used[size]+k.bytes > o.room {
+		return
+	}
 	o.known[hash] = k
-	return k, nil
+	o.used[size] += k.bytes
+}
+
+// sweep drops what neither this walk nor the one before has used, once in a walk.
+func (o *Offers) sweep() {
+	o.swept = o.walk
+	// Paid: job.candidate_cycles for each registered runner (resolution 12.21), as what was
+	// used before is no more than these were, or was kept for them.
+	for hash, k := range o.known {
+		if k.last+1 < o.walk {
+			o.used[sizeOf(k.bytes)] -= k.bytes
+			delete(o.known, hash)
+		}
+	}
 }
 
 func knownOf(o *Offer) *Known {
@@ -86,6 +139,7 @@ func (b *Book) Registered(offers *Offers) (all []selection.Runner, known []*Know
 	if err != nil {
 		return nil, nil, err
 	}
+	offers.walk++
 	all, known = make([]selection.Runner, n), make([]*Known, n)
 	// Paid: job.candidate_cycles for each registered runner (resolution 12.21).
 	for from := uint32(0); from < n; from += standingPage {

@@ -22,6 +22,15 @@ type Waiting interface {
 	SubmittedWithin(from, before chain.Height) (bool, error)
 }
 
+// KeptBytes is what a kept page takes of the state: the row of the page and that of the queue,
+// with their keys. Who changes a runner's standing pays for it, as its page may be kept then
+// and no other: each change keeps one page at most, whatever number of jobs ask for it. So
+// what is kept in all is paid, by whoever moves the registry, and a job that only waits costs
+// nothing more in a large registry.
+const KeptBytes = standingHead + standingPage*standingBytes + 2*keptKeyBytes + 8
+
+const keptKeyBytes = 24
+
 // turn writes a page of standings back, and before its first change in a block keeps what
 // it was if a job that may still be drawn for was submitted since the change before. So a
 // job has each page kept once at most, whatever else waits. A page that only grows says of

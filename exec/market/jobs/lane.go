@@ -1,0 +1,298 @@
+//spec:implements CIP-2 6
+//spec:implements resolutions 12.C
+
+package jobs
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math/bits"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/fees"
+	"github.com/cowboy-foundation/cowboy/chain/params"
+	"github.com/cowboy-foundation/cowboy/exec/verdict"
+	"github.com/cowboy-foundation/cowboy/state"
+)
+
+// Results come in transactions of the runner lane, which has its share of a block and no
+// more (resolution 11.13). Who has committed to a result and cannot show it for want of space
+// would be slashed for what others have asked for. So a job gives its runners the time that
+// all its results take (ErrLane), and where jobs together ask for more than the lane has, who
+// shows nothing is not penalised ([Dispatch.spare]).
+
+// ErrLane means a job whose runners could not all show their results in the time that they
+// have for it.
+var ErrLane = verdict.New(verdict.Limit, "the results of the job do not fit the runner lane in its time")
+
+// What a runner's result takes of a block besides its data, at most.
+const (
+	RecordBytes = 4 << 10 // of where the data are from, and how far the runner came
+	FrameBytes  = 320     // of the transaction around a result
+	shownReads  = 6       // rows of the job and of its runner, besides the seats
+	shownWrites = 4
+	shownRow    = 512
+
+	// ShownEntries and ShownBytes are what a result adds to the state besides its own bytes:
+	// the rows of itself and of what marks the job, their keys, and what its seat grows by.
+	ShownEntries = 2
+	ShownBytes   = 512
+)
+
+// LaneParts is the part of the lane that results may take. A block has room for at least half
+// of the lane in results of one size, whichever that is, if each fits at all: two that are
+// larger than half of it do not fit together.
+const LaneParts = 2
+
+// millionths is a whole lane.
+const millionths = 1_000_000
+
+// promisedMost bounds what one attempt promises, so that the sum of all stays in 64 bits.
+const promisedMost = 1_000 * millionths
+
+// Shown returns what showing one result of a job takes of a block, at most.
+func Shown(p *params.Params, spec *chain.JobSpec, terms *chain.JobTerms) fees.Space {
+	api := &p.API
+	bytes := uint64(terms.ResultSchema.MaxReturnBytes) + RecordBytes
+	if spec.Verification.TEERequired {
+		bytes += chain.MaxTEEBytes
+	}
+	if terms.Similarity != nil {
+		bytes += chain.MaxEmbeddingBytes
+	}
+	bytes = min(bytes, chain.MaxResultBytes) + FrameBytes
+	each := 3*api.HashByteCycles + api.ManifestByteCycles + api.StorageWriteByteCycles
+	rows := chain.Cycles(shownReads+uint64(spec.Verification.Runners))*(api.StorageReadCycles+shownRow*api.StorageReadByteCycles) +
+		shownWrites*(api.StorageWriteCycles+shownRow*api.StorageWriteByteCycles)
+	papers := chain.Cycles(len(spec.Encode())+len(terms.Encode())+FrameBytes) * api.StorageReadByteCycles
+	return fees.Space{
+		Usage: chain.Usage{
+			Cycles: p.Intrinsic.InstructionCycles + rows + papers + api.VerifySignatureCycles + 3*api.HashCycles + chain.Cycles(bytes)*each,
+			Cells: chain.Cells(bytes)*p.Intrinsic.PayloadByteCells + ShownEntries*chain.Cells(api.NewEntryCells) +
+				chain.Cells(bytes+ShownBytes)*api.StorageWriteByteCells,
+		},
+		Bytes: bytes,
+	}
+}
+
+// Room returns what a block has for the transactions of runners: the share of their lane, and
+// that of the system lane, which validators alone use, and which flows on.
+func Room(p *params.Params) fees.Space {
+	own, flows := fees.LaneTarget(p, chain.LaneRunner), fees.LaneTarget(p, chain.LaneSystem)
+	return fees.Space{
+		Usage: chain.Usage{Cycles: own.Cycles + flows.Cycles, Cells: own.Cells + flows.Cells},
+		Bytes: fees.LaneBytes(p, chain.LaneRunner) + fees.LaneBytes(p, chain.LaneSystem),
+	}
+}
+
+// meter is what a result takes of a block in one measure, and what the lane has of it.
+type meter struct{ shown, lane uint64 }
+
+func metersOf(p *params.Params, one fees.Space) [3]meter {
+	room := Room(p)
+	return [...]meter{{uint64(one.Cycles), uint64(room.Cycles)}, {uint64(one.Cells), uint64(room.Cells)}, {one.Bytes, room.Bytes}}
+}
+
+// LeastTimeout returns the least timeout_blocks with which all runners of a job can show
+// their results, even where who may gather them shows none: in the blocks in which each may
+// show its own they take half of the lane at most. False where a block has no room for one of
+// them, and no timeout would do.
+func LeastTimeout(p *params.Params, spec *chain.JobSpec, terms *chain.JobTerms) (blocks uint64, ok bool) {
+	var window uint64
+	// Bounded: by three meters.
+	for _, m := range metersOf(p, Shown(p, spec, terms)) {
+		if m.shown > m.lane {
+			return 0, false
+		}
+		window = max(window, quotientUp(LaneParts*uint64(spec.Verification.Runners), m.shown, m.lane))
+	}
+	j, span := &p.Job, window
+	switch {
+	case spec.Verification.Runners == 1:
+	case j.AggregatorWindowBasisPoints > 0:
+		span = quotientUp(window, params.BasisPoints, j.AggregatorWindowBasisPoints)
+	default:
+		span = quotientUp(window, params.BasisPoints, params.BasisPoints-j.CommitDeadlineBasisPoints)
+	}
+	return span + 1, true // the draw takes a block of them
+}
+
+// quotientUp returns ceil(a·b / by), at most 2^60.
+func quotientUp(a, b, by uint64) uint64 {
+	const most = 1 << 60
+	hi, lo := bits.Mul64(a, b)
+	if hi >= by {
+		return most
+	}
+	q, r := bits.Div64(hi, lo, by)
+	if r > 0 {
+		q++
+	}
+	return min(q, most)
+}
+
+// checkLane holds the time that a job gives its runners to what its results take of the lane.
+func (c *Call) checkLane(spec *chain.JobSpec, terms *chain.JobTerms) error {
+	least, ok := LeastTimeout(c.Params, spec, terms)
+	switch bytes := terms.ResultSchema.MaxReturnBytes; {
+	case !ok:
+		return fmt.Errorf("%w: terms.result_schema.max_return_bytes: %d, and no block has room for one result, whatever the timeout", ErrLane, bytes)
+	case spec.TimeoutBlocks < least:
+		return fmt.Errorf("%w: timeout_blocks: %d, want at least %d for %d results of %d bytes",
+			ErrLane, spec.TimeoutBlocks, least, spec.Verification.Runners, bytes)
+	}
+	return nil
+}
+
+// lane is what is promised of the runner lane.
+type lane struct {
+	promised uint64       // to results that may be shown now, in millionths of the lane
+	crowded  chain.Height // the last block but for this one in which that was too much; 0: none
+}
+
+// full reports whether more is promised than results may take.
+func (l *lane) full() bool { return l.promised > millionths/LaneParts }
+
+const laneBytes = 2 * 8
+
+// readPair reads two numbers, zeros where there is no row.
+func (b *Book) readPair(k state.StorageKey) (pair [2]uint64, err error) {
+	row, err := b.State.Storage(chain.AddrJobDispatcher, k)
+	if err != nil || row == nil {
+		return pair, err
+	}
+	if len(row) != laneBytes {
+		return pair, ErrRecord
+	}
+	return [2]uint64{binary.BigEndian.Uint64(row), binary.BigEndian.Uint64(row[8:])}, nil
+}
+
+// putPair writes two numbers, no row for zeros.
+func (b *Book) putPair(k state.StorageKey, pair [2]uint64) {
+	if pair == ([2]uint64{}) {
+		b.set(k, nil)
+		return
+	}
+	b.set(k, binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(nil, pair[0]), pair[1]))
+}
+
+// promise notes that the results of an attempt may be shown in the blocks behind one height
+// and up to another, and how much of the lane they take there.
+func (b *Book) promise(behind, until chain.Height, e6 uint64) error {
+	// Bounded: by the two ends.
+	for i, h := range []chain.Height{behind + 1, until + 1} {
+		k := key(TableLane, be8(h))
+		pair, err := b.readPair(k)
+		if err != nil {
+			return err
+		}
+		pair[i] += e6
+		b.putPair(k, pair)
+	}
+	return nil
+}
+
+// Promises brings what is promised of the lane up to the block: what its results take from
+// now on, without those that can be shown no more. The error is a fault.
+func (d *Dispatch) Promises() error {
+	b := &d.Book
+	// Bounded: by the heights since the block before, each of which has one row.
+	for {
+		rows, err := b.State.Scan(chain.AddrJobDispatcher, state.Span{Prefix: key(TableLane), Entries: 1, Bytes: 1})
+		if err != nil || len(rows) == 0 {
+			return err
+		}
+		h, ok := splitLane(rows[0].Key)
+		if !ok {
+			return ErrRecord
+		}
+		if h > b.Height {
+			return nil
+		}
+		if err := b.turnLane(rows[0].Key, h); err != nil {
+			return err
+		}
+	}
+}
+
+// turnLane does what the row of a height says.
+func (b *Book) turnLane(k state.StorageKey, h chain.Height) error {
+	turn, err := b.readPair(k)
+	if err != nil {
+		return err
+	}
+	l, err := b.lane()
+	if err != nil {
+		return err
+	}
+	if l.full() {
+		l.crowded = h - 1
+	}
+	if l.promised += turn[0]; l.promised < turn[1] {
+		return ErrRecord
+	}
+	l.promised -= turn[1]
+	b.set(k, nil)
+	b.putPair(laneKey(), [2]uint64{l.promised, uint64(l.crowded)})
+	return nil
+}
+
+func (b *Book) lane() (lane, error) {
+	pair, err := b.readPair(laneKey())
+	return lane{pair[0], chain.Height(pair[1])}, err
+}
+
+// crowdedBehind reports whether more was promised of the lane than it has, in a block behind
+// a height.
+func (b *Book) crowdedBehind(h chain.Height) (bool, error) {
+	l, err := b.lane()
+	return err == nil && (l.full() || l.crowded > h), err
+}
+
+// opens returns behind which height each runner of an attempt may show its result, whoever
+// gathers them.
+func (j *Job) opens() chain.Height {
+	switch {
+	case j.Runners == 1:
+		return j.AssignedAt
+	case j.GatherUntil == j.Deadline: // whoever gathers shows them, or nobody does
+		return j.CommitBy
+	}
+	return j.GatherUntil
+}
+
+// promiseOf notes what the results of an attempt take of the lane.
+func (d *Dispatch) promiseOf(j *Job, seats int, spec *chain.JobSpec, terms *chain.JobTerms) error {
+	opens := j.opens()
+	if opens >= j.Deadline || seats == 0 {
+		return nil
+	}
+	blocks, e6 := uint64(j.Deadline-opens), uint64(0)
+	// Bounded: by three meters.
+	for _, m := range metersOf(d.Book.Params, Shown(d.Book.Params, spec, terms)) {
+		each := quotientUp(m.shown, millionths, m.lane)
+		e6 = max(e6, quotientUp(uint64(seats), each, blocks))
+	}
+	return d.Book.promise(opens, j.Deadline, min(e6, promisedMost))
+}
+
+// spare lets the runners of an attempt go unpenalised that have shown nothing, if the lane
+// was crowded in the time that they had for it: they may have found no room.
+func (d *Dispatch) spare(id chain.Hash, j *Job) error {
+	if j.Phase != Assigned && j.Phase != Closing {
+		return nil
+	}
+	crowded, err := d.Book.crowdedBehind(j.opens())
+	if err != nil || !crowded {
+		return err
+	}
+	j.Spared = true
+	d.Book.Put(id, j)
+	return d.Book.eachSeat(id, j.Attempt, func(n uint8, s *Seat) error {
+		if s.Reveal == nil && !s.Excess {
+			s.Excess = true
+			d.Book.PutSeat(id, j.Attempt, n, s)
+		}
+		return nil
+	})
+}

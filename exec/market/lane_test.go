@@ -1,0 +1,181 @@
+package market_test
+
+import (
+	"testing"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/exec/market/jobs"
+)
+
+// crew are as many runners as the largest job may have, all honest, and not on probation.
+const crew = 40
+
+func (w *world) crewed() {
+	w.p.Runner.ProbationSuccesses = 0
+	w.judged(func(d *jobs.Dispatch) {
+		for n := range byte(crew) {
+			enlist(w.t, d, chain.Address{n, 1}, w.p.Runner.StakeFloor, chain.RateCard{}, 1_000)
+		}
+	})
+}
+
+// asked are the specification and the terms of a job that the chain has.
+func (w *world) asked(id chain.Hash) (*chain.JobSpec, *chain.JobTerms) {
+	w.t.Helper()
+	spec, err := jobs.ReadSpec(w.maps, id)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	terms, err := jobs.ReadTerms(w.maps, id)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return spec, terms
+}
+
+// showWhatFits shows results until the lane of a block is full: of each job those that its
+// runners may show without the one that gathers, which never does. It leaves the withheld
+// seats out.
+func (w *world) showWhatFits(d *jobs.Dispatch, ids []chain.Hash, withheld int) {
+	left := jobs.Room(&w.p)
+	for _, id := range ids {
+		j := w.job(id)
+		if j.Phase != jobs.Assigned && j.Phase != jobs.Closing || d.Book.Height > j.Deadline || d.Book.Height <= j.GatherUntil {
+			continue
+		}
+		one := jobs.Shown(&w.p, first(w.asked(id)), second(w.asked(id)))
+		for n, s := range w.seats(id, j.Attempt) {
+			if s.Reveal != nil || s.Commitment == nil || n < withheld {
+				continue
+			}
+			if one.Cells > left.Cells || one.Cycles > left.Cycles || one.Bytes > left.Bytes {
+				break
+			}
+			left.Cells, left.Cycles, left.Bytes = left.Cells-one.Cells, left.Cycles-one.Cycles, left.Bytes-one.Bytes
+			show(w.t, d, id, j.Attempt, uint8(n))
+		}
+	}
+}
+
+func first(s *chain.JobSpec, _ *chain.JobTerms) *chain.JobSpec   { return s }
+func second(_ *chain.JobSpec, t *chain.JobTerms) *chain.JobTerms { return t }
+
+// laneGame submits equal jobs in one block and plays their first attempt to its end: all
+// runners commit at once and show their results as soon as they find room.
+func laneGame(t *testing.T, count int, q order, withheld int) (*world, []chain.Hash) {
+	w := newWorld(t)
+	w.p.Job.MaxRetries = 1
+	w.crewed()
+	var ids []chain.Hash
+	for n := range count {
+		ids = append(ids, chain.Hash{byte(n + 1)})
+	}
+	w.judged(func(d *jobs.Dispatch) {
+		for _, id := range ids {
+			submit(t, d, id, q)
+		}
+	})
+	w.judged(func(d *jobs.Dispatch) {
+		for _, id := range ids {
+			for n := range w.drawn(d, id) {
+				promise(t, d, id, 0, uint8(n))
+			}
+		}
+	})
+	for last := w.job(ids[0]).Deadline; w.height <= last+2; {
+		w.judged(func(d *jobs.Dispatch) { w.showWhatFits(d, ids, withheld) })
+	}
+	return w, ids
+}
+
+func (w *world) drawn(d *jobs.Dispatch, id chain.Hash) []*jobs.Seat {
+	w.t.Helper()
+	seats, err := jobs.ReadSeats(d.Book.State, id, 0)
+	if err != nil || len(seats) == 0 {
+		w.t.Fatalf("%d seats, %v", len(seats), err)
+	}
+	return seats
+}
+
+// losers counts the seats that were not shown, and those that cost their runner stake.
+func (w *world) losers(ids []chain.Hash) (unshown, slashed int) {
+	for _, id := range ids {
+		for _, s := range w.seats(id, 0) {
+			if s.Reveal == nil {
+				unshown++
+			}
+			if s.Frozen > 0 {
+				slashed++
+			}
+		}
+	}
+	for n := range byte(crew) {
+		if r := w.runner(chain.Address{n, 1}); r.Slashed > 0 && slashed == 0 {
+			w.t.Errorf("%s has lost %d", chain.Address{n, 1}, r.Slashed)
+		}
+	}
+	return unshown, slashed
+}
+
+// TestAJobGivesTimeForItsResults: with the least timeout that a submission may have all
+// runners of a job find room for their results, whatever their size, and who withholds one is
+// slashed; what was taken in before lets the honest lose.
+func TestAJobGivesTimeForItsResults(t *testing.T) {
+	for _, c := range []struct {
+		runners uint8
+		bytes   uint32
+	}{{16, 64 << 10}, {16, 58_000}, {16, 38_000}, {5, 16 << 10}, {3, 64 << 10}, {16, 1}} {
+		q := order{by: chain.Address{9, 9}, runners: c.runners, agree: c.runners/2 + 1, timeout: 1_000, bytes: c.bytes}
+		w := newWorld(t)
+		w.block(chain.Hash{}, func(d *jobs.Dispatch) { submit(t, d, chain.Hash{1}, q) })
+		spec, terms := w.asked(chain.Hash{1})
+		least, ok := jobs.LeastTimeout(&w.p, spec, terms)
+		if !ok {
+			t.Fatalf("%+v: no timeout would do", c)
+		}
+		q.timeout = max(least, w.p.Job.MinCommitteeTimeoutBlocks)
+		w, ids := laneGame(t, 1, q, 0)
+		if unshown, slashed := w.losers(ids); unshown != 0 || slashed != 0 || w.job(ids[0]).Spared {
+			t.Errorf("%+v in %d blocks: %d results are not shown, %d runners slashed", c, q.timeout, unshown, slashed)
+		}
+		w, ids = laneGame(t, 1, q, 1)
+		if unshown, slashed := w.losers(ids); unshown != 1 || slashed != 1 {
+			t.Errorf("%+v, one withheld: %d results are not shown, %d runners slashed", c, unshown, slashed)
+		}
+		t.Logf("%d results of %d bytes: timeout %d", c.runners, c.bytes, least)
+		if least < 40 { // half of the lane is asked for, and here they have all of it
+			continue
+		}
+		q.timeout = 20
+		w, ids = laneGame(t, 1, q, 0)
+		if unshown, _ := w.losers(ids); unshown == 0 {
+			t.Errorf("%+v: all is shown in 20 blocks, and %d are asked for", c, least)
+		}
+	}
+}
+
+// TestACrowdedLaneCostsNobody: jobs that are each taken in ask together for more than the
+// lane has. Some results are not shown, and nobody loses stake or reputation by it; once they
+// are over, who withholds is slashed again.
+func TestACrowdedLaneCostsNobody(t *testing.T) {
+	for _, q := range []order{
+		{runners: 16, agree: 9, timeout: 101, bytes: 64 << 10},
+		{runners: 5, agree: 3, timeout: 40, bytes: 40_000},
+		{runners: 1, agree: 1, timeout: 11, bytes: 64 << 10},
+	} {
+		q.by = chain.Address{9, 9}
+		w, ids := laneGame(t, 12, q, 0)
+		unshown, slashed := w.losers(ids)
+		if unshown == 0 || slashed != 0 {
+			t.Errorf("%+v: %d results are not shown, %d runners slashed", q, unshown, slashed)
+		}
+		for n := range byte(crew) {
+			if r := w.runner(chain.Address{n, 1}); r.Silences > 0 || r.Standing.ReputationX1e9 < 49_999_000_000 {
+				t.Errorf("%+v: %+v", q, *r)
+			}
+		}
+		if n := w.rows(chain.AddrJobDispatcher, "lane/"); n != 0 {
+			t.Errorf("%d rows are left of what is over", n)
+		}
+	}
+}
