@@ -20,7 +20,7 @@ TOOLS      := $(shell $(GO) env GOPATH)/bin
 TAGS       := pebblegozstd,netgo,osusergo
 export GOAMD64 := v1
 
-.PHONY: help build devnet test check ci transcripts race sim sim-machines sim-nodes sim-markets sim-lives twins mutants fuzz soak soak-kill soak-committee soak-own-key soak-crash soak-damage soak-liars soak-stall soak-drip soak-lanes soak-limits soak-exec soak-market soak-market-year soak-hostile soak-pvm-fuzz soak-day soak-rent bench bench-crypto bench-state \
+.PHONY: help build devnet test acceptance check ci transcripts race sim sim-machines sim-nodes sim-markets sim-lives twins mutants fuzz soak soak-kill soak-committee soak-own-key soak-crash soak-damage soak-liars soak-stall soak-drip soak-lanes soak-limits soak-exec soak-market soak-market-year soak-hostile soak-pvm-fuzz soak-day soak-rent bench bench-crypto bench-state \
         bench-lanes bench-exec bench-market bench-timers bench-workloads bench-consensus bench-strangers bench-pvm bench-pvm-costs bench-compare bench-gate bench-e2e generate spec-map purego arm64 i386 interop oracles pvm-oracle pvm-scripts pvm-arch tools clean
 
 help: ## list the targets
@@ -38,13 +38,19 @@ test: ## run every unit and integration test (under 10 minutes on two cores)
 	@# Three at a time: the longest packages run processes and wait for blocks.
 	$(GO) test -p 3 ./...
 
+acceptance: ## hold the rules of the specification by number, on a devnet of four validators and in the tests of other packages, and print the table of all (under 6 minutes on two cores)
+	@mkdir -p $(BIN)
+	@rm -f $(BIN)/acceptance.txt
+	@$(GO) test -count=1 -timeout 10m ./node/acceptance -args -devnet -table $(CURDIR)/$(BIN)/acceptance.txt || failed=1; \
+	cat $(BIN)/acceptance.txt; exit $${failed:-0}
+
 check: tools ## format, vet, staticcheck, architecture test, generated files
 	@bad=$$($(TOOLS)/gofumpt -l . ); if [ -n "$$bad" ]; then echo "not formatted (run gofumpt -w):"; echo "$$bad"; exit 1; fi
 	$(GO) vet ./...
 	$(TOOLS)/staticcheck ./...
 	$(GO) test -count=1 -run 'TestArchitecture|TestSpecMap|TestOnlyBlstIsC' .
 
-ci: ## everything a change must pass: check, test, gate, race, sim, fuzz, oracles
+ci: ## everything a change must pass: check, test, devnet, gate, race, sim, fuzz, oracles
 	@.ci/steps
 
 race: ## run the concurrent packages under the race detector (PACKAGES=./exec/parallel for some of them)

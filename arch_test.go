@@ -101,6 +101,7 @@ func TestArchitecture(t *testing.T) {
 		{"no host floats in the machine", breachesOfFloats},
 		{"no foreign readers of JSON", breachesOfJSON},
 		{"test kits", breachesOfKits},
+		{"black boxes", breachesOfBoxes},
 		{"no init functions", breachesOfInit},
 		{"loops are paid for", breachesOfPaid},
 		{"one rule of validity", breachesOfRule},
@@ -310,6 +311,26 @@ func breachesOfKits(files []goFile) []string {
 		for _, imp := range f.imports {
 			if to, ours := strings.CutPrefix(imp, module+"/"); ours && slices.Contains(kits, to) {
 				breaches = append(breaches, fmt.Sprintf("%s imports %s: it is a kit for tests", f.path, to))
+			}
+		}
+	}
+	return breaches
+}
+
+// boxes are packages that know the chain from outside: what they expect comes from the texts,
+// so not even their tests import what decides (ADR 224).
+var boxes = []string{"node/acceptance"}
+
+func breachesOfBoxes(files []goFile) []string {
+	var breaches []string
+	for _, f := range files {
+		if !slices.Contains(boxes, f.pkg) {
+			continue
+		}
+		for _, imp := range f.imports {
+			to, _ := strings.CutPrefix(imp, module+"/")
+			if root := strings.SplitN(to, "/", 2)[0]; root == "exec" || root == "state" {
+				breaches = append(breaches, fmt.Sprintf("%s imports %s: it sees the chain from outside", f.path, to))
 			}
 		}
 	}

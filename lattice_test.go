@@ -152,6 +152,7 @@ cmd/cowboyd: node node/cluster node/tools
 cmd/cowboy-bench: bench bench/builds bench/gate
 
 # Folders of tests alone, kits for tests, and generators.
+node/acceptance:
 exec/pvm/conformance:
 exec/marketsim:
 node/hostile:
