@@ -126,11 +126,16 @@ class Asks:
 
 // client makes an actor of a manifest that can ask for work.
 func (s *scene) client(salt string, grants ...any) chain.Address {
+	return s.clientOf(salt, askingSource, grants...)
+}
+
+// clientOf is client with another source.
+func (s *scene) clientOf(salt, source string, grants ...any) chain.Address {
 	all := append([]any{entitlement("econ.hold_balance", nil), entitlement("econ.transfer", nil)}, grants...)
 	slices.SortFunc(all, func(a, b any) int {
 		return bytes.Compare([]byte(a.(map[string]any)["id"].(string)), []byte(b.(map[string]any)["id"].(string)))
 	})
-	a := s.deploy(s.asker, s.domain+salt, askingSource, all)
+	a := s.deploy(s.asker, s.domain+salt, source, all)
 	s.must(s.asker, chain.Tx{To: &a, Value: cby, CyclesLimit: 40_000, CellsLimit: 100})
 	return a
 }
@@ -139,7 +144,7 @@ func (s *scene) client(salt string, grants ...any) chain.Address {
 func (s *scene) wish(more map[string]any) map[string]any {
 	w := map[string]any{
 		"type": "http", "url": "https://" + s.domain + "/", "max_price": uint64(price), "timeout_blocks": uint64(5_000),
-		"bounds": map[string]any{"max_wall_time_seconds": uint64(1), "max_memory_mb": uint64(1)}, "reply_handler": "answered",
+		"bounds": map[string]any{"max_wall_time_seconds": uint64(1), "max_memory_mb": uint64(1), "max_retries": uint64(0)}, "reply_handler": "answered",
 	}
 	for k, v := range more {
 		w[k] = v

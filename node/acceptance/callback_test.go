@@ -13,14 +13,17 @@ import (
 )
 
 // toldSource is an actor that is told results: it notes when, by whom and what, or fails.
-const toldSource = `from cowboy_sdk import actor, public, get_sender, current_block
+const toldSource = `from cowboy_sdk import actor, public, submit_job, current_block
 
 @actor
 class Told:
     @public
+    def ask(self, msg):
+        return submit_job(msg.payload, msg.payload["reply_handler"])
+
+    @public
     def answered(self, msg):
         self.storage["at"] = current_block()
-        self.storage["by"] = get_sender()
         self.storage["output"] = msg.payload["output"]
 
     @public
@@ -36,12 +39,12 @@ var kv = entitlement("storage.kv", nil)
 func r27(p *probe) {
 	s := p.scene("r27")
 	r := s.runners(1)[0]
-	told := s.deploy(s.asker, "r27", toldSource, []any{kv})
-	run := func(handler string) (chain.Height, submitted) {
-		q := s.longJob()
-		q.Spec.Callback = chain.Callback{Actor: told, Handler: handler, CorrelationID: "r27"}
-		q.Terms.CallbackCycles, q.Terms.ResultSchema.DataFormat = 300_000, chain.FormatText
-		j := s.ask(q)
+	told := s.clientOf("", toldSource, kv, fetches(s.domain))
+	s.always(r, fetches("*"))
+	run := func(handler string) chain.Height {
+		j := s.askAs(told, s.wish(map[string]any{
+			"reply_handler": handler, "verification": map[string]any{"dispute_window_blocks": uint64(1), "mode": "none", "runners": uint64(1), "threshold": uint64(1)},
+		}))
 		s.drawn(j.id, 0)
 		before := s.balance(r.addr)
 		o := s.must(r, s.reveal(r, j.id, s.finds("hello", 0)))
@@ -58,9 +61,9 @@ func r27(p *probe) {
 		if got, want := s.balance(r.addr), before-o.receipt.Fee+cost-treasury; got != want {
 			s.errorf("the runner of the job that is told to %s has %d, want %d of %d", handler, got, want, before)
 		}
-		return end.VerdictAt, j
+		return end.VerdictAt
 	}
-	verdict, _ := run("answered")
+	verdict := run("answered")
 	if at := s.stored(told, "at"); !laterThan(at, verdict) {
 		s.errorf("the verdict is of block %d, the answer of block %s", verdict, at)
 	}

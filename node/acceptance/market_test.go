@@ -129,6 +129,7 @@ func (p *probe) drawn(id chain.Hash, attempt uint8) (*rpc.JobReply, []rpc.SeatRe
 	j := p.await(id, fmt.Sprintf("assigned for attempt %d", attempt), func(j *rpc.JobReply) bool {
 		return j.Attempt >= attempt && j.AssignedAt > 0 || j.Phase == "ended"
 	})
+	p.reach(j.Height) // so that runners can ask any node
 	return j, p.seats(id, attempt)
 }
 
@@ -162,7 +163,8 @@ func (p *probe) candidates(node int, id chain.Hash) *rpc.CandidatesReply {
 			return r
 		}
 		if client.IsCode(err, rpc.CodeCandidatesGone) {
-			p.fatalf("nobody can be drawn for job %s any more: %v", id, err)
+			j, _ := p.net.nodes[node].Job(p.ctx, id)
+			p.fatalf("nobody can be drawn for a job any more: %+v", j)
 		}
 		p.pause()
 	}

@@ -13,7 +13,7 @@ func (p *probe) deprecate(id string) chain.Height {
 	p.fund(100*cby, governor)
 	call := func(args ...any) *outcome {
 		to := chain.AddrGovernance
-		return p.must(governor, chain.Tx{To: &to, Payload: encode(args)})
+		return p.must(governor, chain.Tx{To: &to, Payload: encode(args), CyclesLimit: 450_000, CellsLimit: 20_000})
 	}
 	proposed := call(chain.OpGovernancePropose, []any{"deprecate_entitlement", id}, false)
 	proposal := p.made(proposed)

@@ -45,6 +45,14 @@ type outcome struct {
 // ok reports whether it did what it asked for.
 func (o *outcome) ok() bool { return o.receipt != nil && o.receipt.Status == "success" }
 
+// used is how many cycles it took.
+func (o *outcome) used() uint64 {
+	if o.receipt == nil {
+		return 0
+	}
+	return o.receipt.CyclesUsed
+}
+
 func (o *outcome) String() string {
 	if o.receipt == nil {
 		return fmt.Sprintf("the node refuses it (%d %s)", o.code, o.message)
@@ -52,7 +60,7 @@ func (o *outcome) String() string {
 	return fmt.Sprintf("block %d: %s %s", o.receipt.BlockHeight, o.receipt.Status, o.receipt.RevertReason)
 }
 
-// Limits of a transaction that the node cannot estimate: it would refuse it.
+// Limits of a transaction that the node cannot estimate, since it is to fail.
 const (
 	cyclesByDefault = 800_000
 	cellsByDefault  = 30_000
@@ -67,7 +75,9 @@ const notTaken rpc.Code = -1
 func (p *probe) send(by *account, tx chain.Tx) *outcome {
 	node := p.node(by.addr)
 	o := p.submit(node, by, tx)
-	p.wait(node, o)
+	if p.wait(node, o); o.receipt != nil {
+		p.reachAt(p.net.nodes[0], chain.Height(o.receipt.BlockHeight)) // which most questions go to
+	}
 	return o
 }
 
@@ -86,8 +96,9 @@ func (p *probe) submit(node *client.Client, by *account, tx chain.Tx) *outcome {
 	by.mu.Lock()
 	defer by.mu.Unlock()
 	if tx.CyclesLimit == 0 {
+		e, err := node.Estimate(p.ctx, by.addr, &tx) // with limits of 0: of the most there can be
 		tx.CyclesLimit, tx.CellsLimit = cyclesByDefault, cellsByDefault
-		if e, err := node.Estimate(p.ctx, by.addr, &tx); err == nil {
+		if err == nil && e.Status == "success" {
 			tx.CyclesLimit = chain.Cycles(e.CyclesLimit + e.CyclesLimit/4 + 20_000)
 			tx.CellsLimit = chain.Cells(e.CellsLimit + e.CellsLimit/4 + 2_000)
 		}
@@ -124,7 +135,7 @@ func (p *probe) pause() {
 func (p *probe) must(by *account, tx chain.Tx) *outcome {
 	o := p.send(by, tx)
 	if !o.ok() {
-		p.fatalf("a transaction that is valid: %v", o)
+		p.fatalf("a transaction that is valid: %v (%d cycles used)", o, o.used())
 	}
 	return o
 }
