@@ -41,7 +41,7 @@ test: ## run every unit and integration test (under 10 minutes on two cores)
 acceptance: ## hold the rules of the specification by number, on a devnet of four validators and in the tests of other packages, and print the table of all (under 6 minutes on two cores)
 	@mkdir -p $(BIN)
 	@rm -f $(BIN)/acceptance.txt
-	@$(GO) test -count=1 -timeout 10m ./node/acceptance -args -devnet -table $(CURDIR)/$(BIN)/acceptance.txt || failed=1; \
+	@$(GO) test -count=1 -timeout 10m -parallel 8 ./node/acceptance -args -devnet -table $(CURDIR)/$(BIN)/acceptance.txt || failed=1; \
 	cat $(BIN)/acceptance.txt; exit $${failed:-0}
 
 check: tools ## format, vet, staticcheck, architecture test, generated files

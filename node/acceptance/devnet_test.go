@@ -27,7 +27,7 @@ import (
 const (
 	validators = 4
 	firstPort  = 4000             // of the RPC of the first validator, without an offset
-	patience   = 90 * time.Second // for what must come on a loaded machine
+	patience   = 3 * time.Minute // for what must come on a loaded machine
 	blockTime  = "60ms"
 )
 
@@ -64,11 +64,11 @@ func (l *log) String() string {
 func shorten(p *params.Params) {
 	p.Job.RequirePrice = true // as CIP-2 §3 and real chains have it
 	p.Job.ChallengeWindowBlocks = 5
-	p.Runner.ProbationSuccesses = 0 // who may take many jobs says so in its offer
 	r := &p.Runner
+	r.ProbationSuccesses = 0 // who may take many jobs says so in its offer
 	r.HeartbeatTimeoutBlocks, r.OfferCooldownBlocks, r.ReturnBlocks, r.UnbondingBlocks = 50_000, 1, 1, 20
 	r.ReputationHalfLifeBlocks = 14 * 86_400 // reputations stand still
-	p.Entitlements.DeprecationWindowBlocks = 100
+	p.Entitlements.DeprecationWindowBlocks = 200
 	p.Entitlements.DomainSets = []params.DomainSet{curated}
 }
 

@@ -226,10 +226,12 @@ func byHash(o *outcome) submitted {
 // in all blocks around them, and holds that the runner is a candidate in these alone; another
 // one always is. It tries again where no job stood in a block that matters.
 func (s *scene) seenAtBothEnds(tx chain.Tx, jobOf func(*outcome) submitted, always, sometimes *account, from func(first, last chain.Height)) {
-	for range 5 {
-		first := s.height() + 25
+	for attempt := range chain.Height(5) {
+		first := s.height() + 30*(attempt+1)
 		last := first + 3
-		from(first, last)
+		if from(first, last); s.height() >= first-3 {
+			continue
+		}
 		seen := map[chain.Height]bool{}
 		for _, o := range s.repeat(first-3, last+3, tx) {
 			j, want := jobOf(o), names(always)
@@ -275,34 +277,40 @@ func (s *scene) repeat(begin, end chain.Height, tx chain.Tx) []*outcome {
 	return sent
 }
 
-// r18: an address has room for 256 grants and 64 roles, and what has expired gives its place
-// back.
+// r18: an address has room for 256 grants and 64 roles, and what has expired is removed when it
+// is first looked at and gives its place back. The limits count by scope (ADR 77).
 func r18(p *probe) {
 	const most, mostRoles = 256, 64
-	owner, full := newAccount("r18 owner"), newAccount("r18 full")
-	p.fund(10_000*cby, owner, full)
-	space := namespaceScope("r18")
+	s := p.scene("r18")
+	full := s.runners(1, roomy)[0]
+	owner := s.asker
+	pool, join := poolScope("r18"), joinAction("r18")
 	name := func(i int) []byte { return customAction(fmt.Sprintf("permission %d", i)) }
 	until := p.height() + 400 // none has expired before all stand
-	p.each(most, func(i int) {
-		l := limits{}
-		if i == 0 {
-			l["valid_until"] = uint64(until)
-		}
-		p.must(owner, grant(full.addr, space, name(i), l))
-	})
-	p.refused("one grant too many", owner, grant(full.addr, space, name(most), nil))
+	p.must(owner, grant(full.addr, pool, join, limits{"valid_until": uint64(until)}))
+	p.each(most-1, func(i int) { p.must(owner, grant(full.addr, pool, name(i), nil)) })
+	p.refused("one grant too many", owner, grant(full.addr, pool, name(most), nil))
 	if h := p.height(); h > until {
 		p.fatalf("the grants took until %d, and one of them had expired at %d", h, until)
 	}
+	space := newAccount("r18 space")
+	p.fund(100*cby, space)
+	p.must(space, grant(space.addr, namespaceScope("r18"), customAction("x"), nil))
 	var roles [mostRoles + 1][]byte
-	p.each(len(roles), func(i int) { roles[i] = p.made(p.must(owner, newRole(fmt.Sprintf("role %d", i), "r18"))) })
-	p.each(mostRoles, func(i int) { p.must(owner, registryCall(opAssignRole, roles[i], full.addr[:])) })
-	p.refused("one role too many", owner, registryCall(opAssignRole, roles[mostRoles], full.addr[:]))
+	p.each(len(roles), func(i int) { roles[i] = p.made(p.must(space, newRole(fmt.Sprintf("role %d", i), "r18"))) })
+	p.each(mostRoles, func(i int) { p.must(space, registryCall(opAssignRole, roles[i], full.addr[:])) })
+	p.refused("one role too many", space, registryCall(opAssignRole, roles[mostRoles], full.addr[:]))
 	p.reach(until + 1)
-	p.must(owner, revoke(grantID(full.addr, space, name(0)))) // touches it
-	if o := p.send(owner, grant(full.addr, space, name(most), nil)); !o.ok() {
-		p.errorf("behind the end of a grant and a touch of it there is no room for another: %v", o)
+	q := s.job() // its filter of the pool looks at the grant
+	q.Spec.RequiredRunnerPool = []byte("r18")
+	if end := s.ended(s.ask(q).id); end.Outcome != "no_candidates" {
+		p.errorf("a job of a pool whose only member's grant has expired: %+v", end)
+	}
+	if g := p.standing(grantID(full.addr, pool, join)); g != nil {
+		p.errorf("a grant that has expired at %d stands behind a check: %+v", until, g)
+	}
+	if o := p.send(owner, grant(full.addr, pool, name(most), nil)); !o.ok() {
+		p.errorf("behind a check of a grant that has expired there is no room for another: %v", o)
 	}
 }
 

@@ -75,7 +75,7 @@ func r21(p *probe) {
 	s := p.scene("r21")
 	all := s.runners(3)
 	q := s.vote(3, 2)
-	q.Spec.TimeoutBlocks = 100
+	q.Spec.TimeoutBlocks = 250
 	c := s.committee(all, q)
 	result := s.finds(answer, 0)
 	for _, m := range c.members[:2] {
@@ -155,7 +155,7 @@ func r23(p *probe) {
 	all := s.runners(3)
 	best := s.succeeds(all) // one of them has a result more than the others
 	q := s.vote(3, 2)
-	q.Spec.TimeoutBlocks = 100
+	q.Spec.TimeoutBlocks = 300
 	c := s.committee(all, q)
 	result := s.finds(answer, 0)
 	s.each(len(c.members), func(i int) { s.must(c.members[i], s.commit(c.members[i], c.id, result)) })
@@ -226,6 +226,7 @@ func r26(p *probe) {
 		s.errorf("a result that was refused stands: %+v, %v", got, err)
 	}
 	s.must(all[0], s.reveal(all[0], j.id, s.finds(text(64), 0)))
+	s.ended(j.id) // it is paid, and its balance stands still
 	q := s.longJob()
 	q.Terms.ResultSchema.MaxReturnBytes = 64 << 10
 	tx := s.altered(q, func(_, terms map[any]any) { terms[keySchema].(map[any]any)[keyReturn] = uint64(64<<10 + 1) })

@@ -103,7 +103,10 @@ func (p *probe) submit(node *client.Client, by *account, tx chain.Tx) *outcome {
 			tx.CellsLimit = chain.Cells(e.CellsLimit + e.CellsLimit/4 + 2_000)
 		}
 	}
-	tx.ChainID, tx.Nonce = p.net.chainID, by.nonce
+	if tx.ChainID == 0 {
+		tx.ChainID = p.net.chainID
+	}
+	tx.Nonce = by.nonce
 	tx.MaxFeePerCycle, tx.MaxFeePerCell = feePerUnit, feePerUnit
 	signed := client.SignTx(by.key, &tx)
 	o := &outcome{hash: signed.Hash}
