@@ -26,7 +26,7 @@ import (
 
 const (
 	validators = 4
-	firstPort  = 4000             // of the RPC of the first validator, without an offset
+	firstPort  = 4000            // of the RPC of the first validator, without an offset
 	patience   = 3 * time.Minute // for what must come on a loaded machine
 	blockTime  = "60ms"
 )
