@@ -1,3 +1,6 @@
+//spec:implements CIP-2 3, 8
+//spec:implements resolutions 6, 12.E, 12.F
+
 package results
 
 import (
