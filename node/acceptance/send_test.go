@@ -134,9 +134,19 @@ func (p *probe) pause() {
 	}
 }
 
-// must sends what has to succeed.
+// poolLag is how many blocks the pool of a node may be behind what the node answers: by a head
+// that it does not have yet an account has no money, or a runner no seat.
+const poolLag = 50
+
+// must sends what has to succeed, at the latest when the node's pool has come to the head.
 func (p *probe) must(by *account, tx chain.Tx) *outcome {
 	o := p.send(by, tx)
+	for began := p.height(); o.code == rpc.CodeInsufficient || o.code == rpc.CodeTxNotAllowed; o = p.send(by, tx) {
+		if p.height() > began+poolLag {
+			break
+		}
+		p.pause()
+	}
 	if !o.ok() {
 		p.fatalf("a transaction that is valid: %v (%d cycles used)", o, o.used())
 	}
