@@ -17,7 +17,7 @@ import os
 from collections import deque
 from dataclasses import dataclass, field
 from types import ModuleType
-from typing import Any, Callable, Optional
+from typing import Any, Callable, Iterable, Optional
 
 from ._keccak import keccak256
 from ._values import decode, encode
@@ -25,6 +25,8 @@ from ._values import decode, encode
 FANOUT = 1024
 DEPTH = 32
 DISPATCHER = "0x" + "2".rjust(40, "0")
+VERIFIER = "0x" + "3".rjust(40, "0")
+OUTCOMES = ("impossible", "actor_fault", "external_fault", "no_agreement", "timeout", "no_candidates")
 
 
 def address(value: Any) -> str:
@@ -82,12 +84,25 @@ class Sent:
 
 @dataclass
 class Job:
+    """Work that an actor has asked for at a height; status is pending, done, failed or cancelled."""
+
     id: str
     actor: str
     spec: dict
     handler: Optional[str] = None
     waits: Any = None
     status: str = "pending"
+    height: int = 0
+
+    def told(self, output: Any, error: Optional[str], runners: list[str]) -> dict:
+        """What the actor is told at the end (docs/market.md)."""
+        name = error or "ok"
+        told = {
+            "job_id": bytes.fromhex(self.id[2:]), "output": output, "result": output, "status": "failed" if error else "done",
+            "context": self.spec.get("context"), "outcome": name, "runners": [bytes.fromhex(r[2:]) for r in runners],
+            "correlation_id": self.spec.get("correlation_id") or self.id,
+        }
+        return {**told, "error": name} if error else told
 
 
 @dataclass
@@ -236,17 +251,35 @@ class Chain:
                 fired.append(self._transaction(tx, Frame(tx, timer.target, timer.owner, 0, 0), timer.handler, timer.data))
         return fired
 
-    def answer(self, job: str, output: Any = None, error: Optional[str] = None) -> Receipt:
-        """The result of a job, as the chain hands it to the actor that asked."""
+    def answer(self, job: str, output: Any = None, error: Optional[str] = None, runners: Iterable[str] = ()) -> Receipt:
+        """The end of a job, as the chain tells the actor that asked: once, an output or the
+        name of an outcome that is not ok. runners are the addresses of those that agreed."""
         found = self.state.jobs[job]
+        if found.status != "pending":
+            raise ValueError(f"job {job} is {found.status}: it is answered once at most")
+        if error is not None and error not in OUTCOMES:
+            raise ValueError(f"no outcome '{error}': a job that fails ends as one of {', '.join(OUTCOMES)}")
+        answer = encode(found.told(output, error, list(runners)))
         found.status = "done" if error is None else "failed"
-        answer = {"output": output} if error is None else {"error": error}
         if isinstance(found.waits, Waiting):
-            return self._resume(found.waits, job, decode(encode(answer)))
-        tx = Transaction(self, DISPATCHER)
+            return self._resume(found.waits, job, decode(answer))
+        to = address(found.spec.get("reply_to") or found.actor)
         if found.handler is None:
             return Receipt()
-        return self._transaction(tx, Frame(tx, found.actor, DISPATCHER, 0, 0), found.handler, encode({**answer, "job_id": job}), inside=True)
+        sender = VERIFIER if to == found.actor else found.actor  # resolution 12.53
+        tx = Transaction(self, found.actor)
+        return self._transaction(tx, Frame(tx, to, sender, 0, 0), found.handler, answer)
+
+    def work(self, script: Callable[[Job, int], Any]) -> list[Receipt]:
+        """Lets runners work on all pending jobs, oldest first. script(job, seat) is what the
+        runner in a seat finds, SILENT, or raises Fault; the verdict is judged as the chain
+        judges it. Returns the receipts of the answers."""
+        from ._runners import verdict
+        receipts = []
+        for job in self.pending():
+            if self.state.jobs[job.id].status == "pending":
+                receipts.append(self.answer(job.id, *verdict(job, script)))
+        return receipts
 
     def fund(self, addr: str, amount: int) -> None:
         self.state.balances[addr] = self.state.balances.get(addr, 0) + amount
@@ -328,7 +361,7 @@ class Chain:
             raise _module.LimitExceeded("a group has 1 to 16 requests")
         ids = []
         for r in requests:
-            job = Job(self.new_id("job"), frame.actor, decode(encode(r.spec)))
+            job = Job(self.new_id("job"), frame.actor, decode(encode(r.spec)), height=self.height)
             self.state.jobs[job.id] = job
             ids.append(job.id)
         waiting = Waiting(coroutine, frame, request, ids, group)
@@ -341,9 +374,9 @@ class Chain:
         waiting.answers[job] = answer
         if len(waiting.answers) < len(waiting.ids):
             return Receipt()
-        tx = Transaction(self, DISPATCHER)
         frame = waiting.frame
-        frame.tx, frame.sender, frame.value = tx, DISPATCHER, 0
+        tx = Transaction(self, frame.actor)
+        frame.tx, frame.sender, frame.value = tx, VERIFIER, 0
         answers = [waiting.answers[i] for i in waiting.ids]
 
         def go_on() -> Any:

@@ -110,6 +110,10 @@ def _take(frame: _chain.Frame, value: int) -> None:
 
 def send(target, payload=None, handler=None, value=0, cycles=0):
     frame = _change()
+    if address(target) == _chain.DISPATCHER:
+        if handler is not None or value:
+            raise _error("InvalidArgument", "the dispatcher takes a specification without handler and value")
+        return submit_job(payload)  # resolution 12.58
     if frame.tx.sent >= FANOUT:
         raise _error("LimitExceeded", "the transaction sends no more messages")
     raw = encode(payload)
@@ -233,16 +237,19 @@ def cancel_timer(timer_id):
 
 def submit_job(spec, handler=None):
     frame = _change()
-    job = Job(frame.tx.chain.new_id("job"), frame.actor, decode(encode(spec), frame.classes), handler)
+    if not isinstance(spec, dict):
+        raise _error("InvalidArgument", "a specification is a dict")
+    chain, spec = frame.tx.chain, decode(encode(spec), frame.classes)
+    job = Job(chain.new_id("job"), frame.actor, spec, handler or spec.get("reply_handler"), height=chain.height)
     _state().jobs[job.id] = job
     frame.tx.receipt.jobs.append(job.id)
     return job.id
 
 
 def cancel_job(job_id):
-    _change()
+    frame = _change()
     job = _state().jobs.get(job_id)
-    if job is None or job.status != "pending":
+    if job is None or job.actor != frame.actor or job_status(job_id) != "pending":
         return False
     job.status = "cancelled"
     return True
@@ -250,7 +257,10 @@ def cancel_job(job_id):
 
 def job_status(job_id):
     job = _state().jobs.get(job_id)
-    return "unknown" if job is None else job.status
+    if job is None:
+        return "unknown"
+    drawn = job.status == "pending" and job.height < current_block()  # behind the block that asks
+    return "assigned" if drawn else job.status
 
 
 def answer(spec):

@@ -82,7 +82,7 @@ class Examples(unittest.TestCase):
         self.assertEqual(chain.execute(at, "decide", {"action": "sell", "price": 50}, ALICE).check().output, -5)
         self.assertIsInstance(chain.answer(verdict, {"action": "buy"}).error, StateChanged)
         quote = chain.execute(at, "ask", {"pair": "CBY"}, OWNER).check().jobs[0]
-        self.assertIsInstance(chain.answer(quote, error="no answer").error, RunnerError)
+        self.assertIsInstance(chain.answer(quote, error="external_fault").error, RunnerError)
         self.assertEqual(chain.read(at, "position"), {"cash": 750, "coins": 0})
 
 
