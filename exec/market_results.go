@@ -94,7 +94,7 @@ func (b *block) post(c *results.Callback) error {
 	h, p, least := b.in.Height, &b.in.Params.Actor, b.actors.Delivery()
 	it := &mailbox.Item{
 		From: c.From, To: c.To, Origin: c.Origin, Nonce: q.Sent, Handler: c.Handler, Payload: c.Payload,
-		Cycles: max(c.Cycles, least.Cycles), Load: load, Cells: max(p.MessageReserveCells, least.Cells), Parked: h,
+		Cycles: max(c.Cycles, least.Cycles), Load: load, Cells: max(jobs.AnswerCells(b.in.Params, c.Cycles), least.Cells), Parked: h,
 	}
 	q.Sent++
 	actor.WriteQuota(b.state, c.From, q)

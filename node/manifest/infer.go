@@ -46,7 +46,7 @@ var needs = map[string]string{
 // holds are names whose use takes a balance between transactions.
 var holds = []string{
 	"transfer", "spawn", "set_timer", "set_interval", "schedule_timer", "schedule_timer_ex", "create_deferred_tx",
-	"submit_job", "continuation", "submit", "rent", "bond", "get_value",
+	"submit_job", "continuation", "submit", "rent", "bond", "get_value", "RUNNER", "JOB_DISPATCHER",
 }
 
 // methods are names of [needs] that count only as an attribute of these.
@@ -54,7 +54,11 @@ var methods = map[string][]string{"llm": {"runner"}, "http": {"runner"}, "contin
 
 // imported are names of [needs] that are common words, which count only where the
 // program imports them from the SDK.
-var imported = []string{"transfer", "spawn", "OWNER", "rent"}
+var imported = []string{"transfer", "spawn", "OWNER", "rent", "RUNNER", "JOB_DISPATCHER"}
+
+// byHand are names whose use may submit a specification that is written as a dictionary: a
+// message to the dispatcher is one (resolution 12.58).
+var byHand = []string{"submit_job", "RUNNER", "JOB_DISPATCHER"}
 
 // Infer returns the grants that a source needs, in ascending order. The error is
 // that of the parser.
@@ -146,7 +150,7 @@ func (f *finder) use(name, owner string) {
 	if slices.Contains(imported, name) && !f.sdk[name] && !f.star && owner != "runtime" && owner != "cowboy_sdk" {
 		return
 	}
-	f.jobs = f.jobs || name == "submit_job" || name == "job" && owner == "runner"
+	f.jobs = f.jobs || slices.Contains(byHand, name) || name == "job" && owner == "runner"
 	if id := needs[name]; id != "" {
 		f.found[id] = true
 	}
@@ -157,8 +161,11 @@ func (f *finder) use(name, owner string) {
 
 // url notes the host of a literal, or the kind of job that it names.
 func (f *finder) url(text string) {
-	if text == "llm" || text == "http" {
+	switch text {
+	case "llm", "http":
 		f.kinds[needs[text]] = true
+	case "http_extract":
+		f.kinds[needs["http"]] = true
 	}
 	if !strings.HasPrefix(text, "https://") && !strings.HasPrefix(text, "http://") {
 		return

@@ -36,6 +36,9 @@ func TestInfer(t *testing.T) { // entitlements §6, §9
 	f("async def go(self, msg):\n    await runner.http('https://API.example.org/x')\n", `{"id":"http.fetch","params":{"allowlist_domains":["api.example.org"]}}`)
 	f("async def go(self, msg):\n    await runner.http(msg.url)\n", `{"id":"http.fetch","params":{"allowlist_domains":["*"]}}`)
 	f("def go(m):\n    submit_job({'job_type': 'llm'})\n", hold+`,{"id":"oracle.llm"}`)
+	f("from cowboy_sdk import RUNNER\ndef go(m):\n    send(RUNNER, {'type': 'llm'})\n", hold+`,{"id":"oracle.llm"}`)
+	f("from cowboy_sdk import RUNNER\ndef go(m):\n    send(RUNNER, {'type': 'http_extract', 'url': 'https://a.example/x'})\n", hold+`,{"id":"http.fetch","params":{"allowlist_domains":["a.example"]}}`)
+	f("RUNNER = 'llm'\ndef go(m):\n    return RUNNER\n", "")
 	f("def go(m):\n    return 'llm'\n", "")
 	f("def go(x):\n    return x.http, 'https://a.example'\n", "")
 	if _, err := manifest.Infer([]byte("def (")); !errors.As(err, new(*syntax.Error)) {

@@ -3,6 +3,8 @@
 package jobs
 
 import (
+	"math/bits"
+
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/params"
 	"github.com/cowboy-foundation/cowboy/exec/market/judge"
@@ -80,6 +82,24 @@ func AnswerSteps(spec *chain.JobSpec, terms *chain.JobTerms) uint64 {
 // loads are what the code of the actors that a job names costs to use first.
 type loads struct{ answer, verifier chain.Cycles }
 
+// AnswerCells returns how many cells the handler that takes an answer may use, which its
+// submitter pays for: the reserve of a message, and in the proportion of that more where the
+// handler may use more cycles, up to a transaction's. A handler that asks for another job
+// needs more than the reserve, since it pays for the answer to that one (ADR 226).
+func AnswerCells(p *params.Params, cycles chain.Cycles) chain.Cells {
+	reserve, of := max(p.Actor.MessageReserveCells, p.API.DeliveryCells), uint64(p.Actor.MessageReserveCycles)
+	if uint64(cycles) <= of {
+		return reserve
+	}
+	most := max(reserve, p.MaxTxCells)
+	hi, lo := bits.Mul64(uint64(reserve), uint64(cycles))
+	if hi >= of {
+		return most
+	}
+	cells, _ := bits.Div64(hi, lo, of)
+	return min(chain.Cells(cells), most)
+}
+
 // later is what handlers of actors may use for a job in later blocks: the one that takes the
 // answer, and the verifier, which is asked once in each attempt, with the first use of their
 // code. They are charged when the job is submitted, as for a deferred message (resolution
@@ -95,6 +115,6 @@ func later(p *params.Params, spec *chain.JobSpec, terms *chain.JobTerms, load lo
 	api := &p.API
 	u.Cycles += max(terms.CallbackCycles, api.DeliveryCycles) + load.answer
 	payload := chain.Cells(terms.ResultSchema.MaxReturnBytes) + chain.Cells(len(spec.Callback.Context)+len(spec.Callback.CorrelationID))
-	u.Cells = max(p.Actor.MessageReserveCells, api.DeliveryCells) + payload + jobRowBytes + 2*chain.Cells(api.NewEntryCells)
+	u.Cells = AnswerCells(p, terms.CallbackCycles) + payload + jobRowBytes + 2*chain.Cells(api.NewEntryCells)
 	return u
 }

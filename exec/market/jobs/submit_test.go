@@ -263,3 +263,25 @@ func TestVerifiersArePaid(t *testing.T) {
 		t.Errorf("%d cycles, want %d", got, want)
 	}
 }
+
+// TestAnswerCells: the cells of an answer are the reserve of a message, in proportion more for
+// more cycles, and never above a transaction's.
+func TestAnswerCells(t *testing.T) { // ADR 226
+	p := params.Default()
+	for _, tt := range []struct {
+		cycles chain.Cycles
+		want   chain.Cells
+	}{{0, 10_000}, {100_000, 10_000}, {100_009, 10_000}, {100_010, 10_001}, {900_000, 90_000}, {5_000_010, 500_000}, {1<<64 - 1, 500_000}} {
+		if got := jobs.AnswerCells(&p, tt.cycles); got != tt.want {
+			t.Errorf("%d cycles: %d cells, want %d", tt.cycles, got, tt.want)
+		}
+	}
+	p.Actor.MessageReserveCycles = 0
+	if got := jobs.AnswerCells(&p, 1); got != p.MaxTxCells {
+		t.Errorf("without a reserve of cycles: %d", got)
+	}
+	p.Actor.MessageReserveCells = 600_000
+	if got := jobs.AnswerCells(&p, 1); got != 600_000 {
+		t.Errorf("less than the reserve: %d", got)
+	}
+}

@@ -94,6 +94,16 @@ class Job:
     status: str = "pending"
     height: int = 0
 
+    def format(self) -> str:
+        """What data comes as: what the specification says, json where something is taken out
+        of it or compared, else text."""
+        said = (self.spec.get("result_schema") or {}).get("data_format")
+        verification = self.spec.get("verification") or {}
+        snapshot = (self.spec.get("snapshot") or {}).get("mode")
+        looked_at = any(self.spec.get(k) for k in ("extraction", "response_model")) or "median" in (snapshot, verification.get("mode"))
+        looked_at = looked_at or any(verification.get(k) for k in ("vote_field", "fields", "checks", "objective_checks"))
+        return said or ("json" if looked_at else "text")
+
     def told(self, output: Any, error: Optional[str], runners: list[str]) -> dict:
         """What the actor is told at the end (docs/market.md)."""
         name = error or "ok"
@@ -259,6 +269,9 @@ class Chain:
             raise ValueError(f"job {job} is {found.status}: it is answered once at most")
         if error is not None and error not in OUTCOMES:
             raise ValueError(f"no outcome '{error}': a job that fails ends as one of {', '.join(OUTCOMES)}")
+        kind = {"text": str, "bytes": bytes}.get(found.format(), object)
+        if error is None and not isinstance(output, kind):
+            raise TypeError(f"the data of job {job} are {found.format()}, not {type(output).__name__}")
         answer = encode(found.told(output, error, list(runners)))
         found.status = "done" if error is None else "failed"
         if isinstance(found.waits, Waiting):

@@ -26,7 +26,10 @@ class TradingBot:
     async def ask(self, msg):
         guard = storage_guard("cash", "coins")
         pair = msg.pair
-        quote = await runner.http("https://api.example.org/price", context=capture(pair=pair), params={"pair": pair})
+        quote = await runner.http(
+            "https://api.example.org/price", context=capture(pair=pair), params={"pair": pair}, result_schema={"data_format": "json"},
+            callback_cycles=900_000,  # what goes on with the quote asks for another job
+        )
         price = quote.output["price"]
         verdict = await runner.llm(
             f"Pair {pair} trades at {price}. Answer buy, sell or hold.",

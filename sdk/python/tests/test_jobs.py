@@ -221,6 +221,9 @@ def told(msg):
         self.assertEqual((told["error"], told["outcome"], told["status"], told["output"], told["correlation_id"]), ("timeout", "timeout", "failed", None, job))
         self.assertRaises(ValueError, chain.answer, ask(), None, "bad luck")
         self.assertRaises(ValueError, Fault, "timeout")
+        self.assertRaises(TypeError, chain.answer, ask(), {"not": "text"})  # as a runner's data would come
+        for spec in ({"result_schema": {"data_format": "json"}}, {"extraction": "x"}, {"verification": {"mode": "majority_vote", "vote_field": "a"}}):
+            chain.answer(ask(**spec), {"a": 1}).check()
         chain.work(lambda job, seat: "o")  # the one that was not answered
         ask(verification={"mode": "semantic_similarity", "runners": 3, "threshold": 2})
         self.assertRaises(ValueError, chain.work, lambda job, seat: "o")
