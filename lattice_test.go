@@ -156,6 +156,7 @@ node/acceptance:
 exec/pvm/conformance:
 exec/marketsim:
 node/hostile:
+node/acceptance/examples:
 node/soak:
 bench/mutants:
 bench/siege:
