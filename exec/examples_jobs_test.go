@@ -1,7 +1,10 @@
 package exec_test
 
 import (
+	"bytes"
 	"fmt"
+	"os"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -151,4 +154,63 @@ func TestTradingBotExample(t *testing.T) { // whitepaper, "The Message-Passing C
 		t.Errorf("a decision about another position: %+v", told)
 	}
 	a.says("position", "null", `{"cash":750,"coins":0}`)
+}
+
+// TestProgramsOfThePage: the actors of docs/sdk.md do on the chain what the page says of them.
+func TestProgramsOfThePage(t *testing.T) {
+	page, err := os.ReadFile("../docs/sdk.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var actors [][]byte
+	for _, block := range regexp.MustCompile("(?ms)^```python\n(.*?)^```$").FindAllSubmatch(page, -1) {
+		if bytes.Contains(block[1], []byte("@actor")) {
+			actors = append(actors, block[1])
+		}
+	}
+	if len(actors) != 2 {
+		t.Fatalf("%d actors on the page", len(actors))
+	}
+	a := startSource(t, actors[0], "null")
+	id := a.asks("ask", `{"day":1}`, 0)
+	a.refused(alice, "answered", fmt.Sprintf(`{"job_id":{"$bytes":"%x"},"status":"done"}`, id[:]))
+	a.settled(id, dispatcher.OK, `{"sky":"blue"}`)
+	a.says("sky", `{"day":1}`, `"blue"`)
+	a.settled(a.asks("ask", `{"day":2}`, 1), dispatcher.Timeout, silent)
+	a.says("sky", `{"day":2}`, "null")
+	a = startSource(t, actors[1], `{"draft":"All is well."}`)
+	a.settled(a.asks("review", "null", 0), dispatcher.OK, `{"fit":true,"why":"short"}`, `{"fit":false}`, `{"fit":true}`)
+	a.says("verdict", "null", "true")
+}
+
+// TestAnotherAwait: a handler that goes on with an answer can ask again, if it was bought the
+// cycles, with which the cells come.
+func TestAnotherAwait(t *testing.T) { // ADR 226
+	const source = `
+from cowboy_sdk import actor, public, runner
+
+@actor
+class Twice:
+    def init(self, msg):
+        self.storage["n"] = 0
+
+    @public
+    @runner.continuation
+    async def go(self, msg):
+        first = await runner.llm("p", callback_cycles=msg.payload)
+        second = await runner.llm(first.output)
+        self.storage["n"] = [first.output, second.output]
+
+    @public
+    def got(self, msg):
+        return self.storage["n"]
+`
+	a := startSource(t, []byte(source), "null")
+	told := a.settle(a.asks("go", "100000", 0), "one")
+	if len(told) != 1 || told[0].Code != chain.CodeCellsExhausted && told[0].Code != chain.CodeCyclesExhausted {
+		t.Errorf("with the default: %+v", told)
+	}
+	a.settled(a.asks("go", "400000", 1), dispatcher.OK, "one")
+	a.settled(chain.ActorJobID(a.at, 2, a.height), dispatcher.OK, "two")
+	a.says("got", "null", `["one","two"]`)
 }

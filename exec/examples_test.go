@@ -28,8 +28,18 @@ type asking struct {
 // silent stands for what a runner says that gives no sign.
 const silent = "\x00"
 
-// startAsking deploys an example of alice's.
+// startAsking deploys an example as alice's.
 func startAsking(t *testing.T, name, init string) *asking {
+	t.Helper()
+	source, err := os.ReadFile("../sdk/python/examples/" + name + ".py")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return startSource(t, source, init)
+}
+
+// startSource deploys a program as alice's.
+func startSource(t *testing.T, source []byte, init string) *asking {
 	t.Helper()
 	a := &asking{keys: map[chain.Address]*secp256k1.PrivateKey{}}
 	allocations := []genesis.Allocation{rich(alice), rich(bob)}
@@ -46,10 +56,6 @@ func startAsking(t *testing.T, name, init string) *asking {
 	for addr, key := range a.keys {
 		a.must(a.runnerTx(addr, 30*chain.WeiPerCBY, registerPayload(0, card, can, webAndModels(key, addr), "https://runner.example/")))
 	}
-	source, err := os.ReadFile("../sdk/python/examples/" + name + ".py")
-	if err != nil {
-		t.Fatal(err)
-	}
 	d := actor.Deployment{Source: source, Salt: []byte{1}, Manifest: manifestOf(exampleNeeds()...), Init: &actor.Init{Handler: "init", Payload: value(t, init)}}
 	tx := a.program(alice, nil, actor.AppendPayload(nil, &d)).Tx
 	tx.CellsLimit = min(tx.CellsLimit+chain.Cells(len(source)), a.g.Params.MaxTxCells)
@@ -63,7 +69,7 @@ func startAsking(t *testing.T, name, init string) *asking {
 func exampleNeeds() manifest.Grants {
 	return manifest.Grants{
 		{ID: manifest.HoldBalance},
-		{ID: "http.fetch", Params: []manifest.Param{{Name: manifest.Domains, Kind: manifest.ParamList, List: []string{"api.example.org", "disclosures.example.org"}}}},
+		{ID: "http.fetch", Params: []manifest.Param{{Name: manifest.Domains, Kind: manifest.ParamList, List: []string{"api.example.org", "disclosures.example.org", "weather.example.org"}}}},
 		{ID: manifest.LLM},
 		{ID: "storage.kv"},
 		{ID: "timer.schedule"},
