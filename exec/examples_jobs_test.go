@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -213,4 +214,36 @@ class Twice:
 	a.settled(a.asks("go", "400000", 1), dispatcher.OK, "one")
 	a.settled(chain.ActorJobID(a.at, 2, a.height), dispatcher.OK, "two")
 	a.says("got", "null", `["one","two"]`)
+}
+
+// TestFirstUseTable holds what docs/pvm.md says that the first use of an example costs.
+func TestFirstUseTable(t *testing.T) { // ADR 58
+	page, err := os.ReadFile("../docs/pvm.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := filepath.Glob("../sdk/python/examples/*.py")
+	if err != nil || len(files) < 9 {
+		t.Fatalf("%v, %v", files, err)
+	}
+	init := map[string]string{
+		"counter": "2", "ask_model": `{"text":"x"}`, "price_oracle_consumer": `{"reporters":"x"}`, "token_treasury": `{"members":"x","quorum":1,"supply":1}`,
+		"trading_bot": `{"cash":1}`,
+	}
+	for _, f := range files {
+		name := strings.TrimSuffix(filepath.Base(f), ".py")
+		document := init[name]
+		if document == "" {
+			document = "null"
+		}
+		a := startAsking(t, name, document)
+		rec, err := actor.ReadRecord(a.state, a.at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		row := fmt.Sprintf("| %s.py | %d,%03d |\n", name, rec.Load/1_000, rec.Load%1_000)
+		if !bytes.Contains(page, []byte(row)) {
+			t.Errorf("docs/pvm.md has no row %s", row)
+		}
+	}
 }
