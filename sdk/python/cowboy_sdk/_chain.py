@@ -26,6 +26,7 @@ FANOUT = 1024
 DEPTH = 32
 DISPATCHER = "0x" + "2".rjust(40, "0")
 VERIFIER = "0x" + "3".rjust(40, "0")
+LAST_SYSTEM = 0x100
 OUTCOMES = ("impossible", "actor_fault", "external_fault", "no_agreement", "timeout", "no_candidates")
 
 
@@ -37,6 +38,11 @@ def address(value: Any) -> str:
     if len(text) != 42 or not text.startswith("0x") or len(bytes.fromhex(text[2:])) != 20:
         raise ValueError("an address is '0x' and 40 hexadecimal digits, or 20 bytes")
     return text
+
+
+def is_system(value: Any) -> bool:
+    """Whether an address is of a system actor's."""
+    return 1 <= int(address(value), 16) <= LAST_SYSTEM
 
 
 def account(name: str) -> str:

@@ -110,10 +110,12 @@ def _take(frame: _chain.Frame, value: int) -> None:
 
 def send(target, payload=None, handler=None, value=0, cycles=0):
     frame = _change()
-    if address(target) == _chain.DISPATCHER:
-        if handler is not None or value:
-            raise _error("InvalidArgument", "the dispatcher takes a specification without handler and value")
-        return submit_job(payload)  # resolution 12.58
+    if address(target) == _chain.DISPATCHER and not handler:  # resolution 12.58
+        if value:
+            raise _error("InvalidArgument", "a job takes its price out of the balance: send no value")
+        return submit_job(payload)
+    if _chain.is_system(target):
+        raise _error("NotFound", "a system actor takes no messages")
     if frame.tx.sent >= FANOUT:
         raise _error("LimitExceeded", "the transaction sends no more messages")
     raw = encode(payload)
@@ -240,7 +242,12 @@ def submit_job(spec, handler=None):
     if not isinstance(spec, dict):
         raise _error("InvalidArgument", "a specification is a dict")
     chain, spec = frame.tx.chain, decode(encode(spec), frame.classes)
-    job = Job(chain.new_id("job"), frame.actor, spec, handler or spec.get("reply_handler"), height=chain.height)
+    if handler and spec.get("reply_handler") not in (None, handler):
+        raise _error("InvalidArgument", "the job: reply_handler: it is said twice")
+    handler = handler or spec.get("reply_handler")
+    if handler is None and spec.get("reply_to") is not None:
+        raise _error("InvalidArgument", "the job: reply_handler: it is missing")
+    job = Job(chain.new_id("job"), frame.actor, spec, handler, height=chain.height)
     _state().jobs[job.id] = job
     frame.tx.receipt.jobs.append(job.id)
     return job.id

@@ -191,6 +191,38 @@ def order(msg):
         self.chain.advance()
         self.assertEqual(self.chain.execute(thief, "h", job.id).check().output[1], "assigned")
 
+    def test_what_the_dispatcher_takes(self):
+        self.chain = Chain()
+        self.at = self.chain.deploy("""
+from cowboy_sdk import *
+
+@public
+def tell(msg):
+    try:
+        return bool(send(RUNNER, msg.spec, msg.get("handler"), msg.get("value", 0)))
+    except CowboyError as e:
+        return e.code
+
+@public
+def told(msg):
+    storage["told"] = msg.payload["output"]
+
+@public
+def other(msg):
+    try:
+        send(RESULT_VERIFIER, msg.payload)
+    except CowboyError as e:
+        return e.code
+""")
+        spec = {"type": "llm", "prompt": "p"}
+        rows = [({"spec": spec}, True), ({"spec": 5}, "E1501"), ({"spec": spec, "handler": "submit"}, "E1401"), ({"spec": spec, "value": 1}, "E1501"),
+                ({"spec": {**spec, "reply_to": self.at}}, "E1501"), ({"spec": {**spec, "reply_handler": "told"}}, True)]
+        for said, want in rows:
+            self.assertEqual(self.do("tell", said).check().output, want)
+        self.assertEqual(self.do("other").check().output, "E1401")
+        self.chain.work(lambda job, seat: "o")
+        self.assertEqual(self.chain.storage(self.at), {"told": "o"})
+
     def test_what_answers_say(self):
         self.deploy("job_timeout")
         chain, seen = self.chain, """
