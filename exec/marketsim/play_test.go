@@ -16,7 +16,7 @@ import (
 )
 
 var (
-	seeds = flag.Uint64("seeds", 18, "markets that TestMarkets plays")
+	seeds = flag.Uint64("seeds", 15, "markets that TestMarkets plays")
 	first = flag.Uint64("first", 1, "seed of the first")
 )
 
