@@ -166,6 +166,9 @@ func (g *game) rules() *params.Params {
 	p.Job.EarlyRetry = r.IntN(4) > 0
 	p.Job.SelectionChainedDraw = r.IntN(3) > 0
 	p.Job.SelectionSeed = []string{params.SelectionSeedSubmission, params.SelectionSeedBeacon, params.SelectionSeedParent}[r.IntN(3)]
+	if g.seed%2 == 0 { // large results crowd the runner lane
+		p.MaxBlockBytes = 1 << 20
+	}
 	if g.tight = g.seed%5 == 0; g.tight { // blocks have too little room
 		switch r.IntN(3) {
 		case 0:

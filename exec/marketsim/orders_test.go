@@ -25,7 +25,8 @@ func (g *game) order() *chain.JobSubmit {
 		},
 		Terms: chain.JobTerms{
 			Version: 1, JudgeSteps: 20_000,
-			ResultSchema: chain.ResultSchema{MaxReturnBytes: 200, ExpectedExecutionMillis: 1, DataFormat: chain.FormatJSON},
+			ResultSchema: chain.ResultSchema{MaxReturnBytes: []uint32{200, 200, 200, chain.MaxReturnBytes}[r.IntN(4)], // the largest promise much of the runner lane
+				ExpectedExecutionMillis: 1, DataFormat: chain.FormatJSON},
 		},
 	}
 	if g.tight { // many fall due at once
