@@ -20,7 +20,7 @@ TOOLS      := $(shell $(GO) env GOPATH)/bin
 TAGS       := pebblegozstd,netgo,osusergo
 export GOAMD64 := v1
 
-.PHONY: help build devnet test acceptance check ci transcripts race sim sim-machines sim-nodes sim-markets sim-lives twins mutants fuzz soak soak-kill soak-committee soak-examples soak-own-key soak-crash soak-damage soak-liars soak-stall soak-drip soak-lanes soak-limits soak-exec soak-market soak-market-year soak-hostile soak-pvm-fuzz soak-day soak-rent bench bench-crypto bench-state \
+.PHONY: help build devnet stage-devnet test acceptance check ci transcripts race sim sim-machines sim-nodes sim-markets sim-lives twins mutants fuzz soak soak-kill soak-committee soak-examples soak-own-key soak-crash soak-damage soak-liars soak-stall soak-drip soak-lanes soak-limits soak-exec soak-market soak-market-year soak-hostile soak-pvm-fuzz soak-day soak-rent bench bench-crypto bench-state \
         bench-lanes bench-exec bench-market bench-timers bench-workloads bench-consensus bench-strangers bench-pvm bench-pvm-costs bench-compare bench-gate bench-e2e generate spec-map purego arm64 i386 interop oracles pvm-oracle pvm-scripts pvm-arch tools clean
 
 help: ## list the targets
@@ -87,6 +87,8 @@ soak: soak-kill soak-committee soak-own-key soak-crash soak-damage soak-liars so
 
 soak-kill: build ## kill a loaded devnet 200 times and prove that nothing final is lost (KILLS=200)
 	$(GO) test -count=1 -timeout 60m ./node/soak -run TestSoakKill -args -kills=$(KILLS)
+
+stage-devnet: acceptance soak-examples transcripts ## the CI stage devnet: rules by number, example actors, and the pages that show commands
 
 soak-examples: ## the example actors that ask runners for work on a devnet of four validators, with runners by script (half a minute)
 	$(GO) test -count=1 -timeout 5m ./node/acceptance/examples -args -devnet
