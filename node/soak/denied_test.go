@@ -46,10 +46,11 @@ func TestCheckpointsAreNotDenied(t *testing.T) {
 		t.Errorf("block 1 is there: it executed the past (%v)", err)
 	}
 	h := s.height(t, joins)
+	s.waitHeight(t, 0, h, patience) // who joined may be a block ahead
 	var ours, its rpc.BlockReply
 	for url, to := range map[string]*rpc.BlockReply{s.procs[0].rpc: &ours, p.rpc: &its} {
 		if ok, err := get(ctx, fmt.Sprintf("%s/block/%d", url, h), to); err != nil || !ok {
-			t.Fatalf("no block %d: %v", h, err)
+			t.Fatalf("%s has no block %d: %v", url, h, err)
 		}
 	}
 	if ours.Hash != its.Hash || ours.StateRoot != its.StateRoot {

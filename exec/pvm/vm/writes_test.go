@@ -47,6 +47,7 @@ var unnoted = map[string][]string{
 	"they ask whether it is kept":        {"Machine.cachedSet", "Machine.setHash", "Machine.waysOf", "shape.addSuccessor"},
 	"it holds what follows from the rest, for a version or for good": {
 		"Class.fillSpecials", "Class.forgetOld", "Machine.findFar", "Machine.strHash", "Str.more", "nfcText", "Machine.setAttrAt",
+		"reModule.forgetPrograms", "reModule.keepProgram",
 	},
 	"measurements do not visit what is kept and leave what it holds": {"tracer.prune", "tracer.push"},
 	"their callers note or only compare":                             {"slotsOf", "grown.room", "lruCache.invoke", "lruCache.clear", "lruCache.newest", "lruLink.unlink", "signalDict.field"},
