@@ -2,7 +2,6 @@ package entitlements
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
@@ -168,17 +167,18 @@ func (c *Constraints) expired(h chain.Height) bool { return c.Until != 0 && h > 
 // inForce reports whether block h is within the grant's time.
 func (c *Constraints) inForce(h chain.Height) bool { return h >= c.From && !c.expired(h) }
 
-// within reports whether a grant under c allows nothing that one under p does not,
-// and can be delegated less far: what a delegation must be (CIP-2 §7.2).
+// within reports whether a grant under c allows less than one under p in every field that p
+// bounds, and can be delegated less far: the strict subset that a delegation must be (CIP-2
+// §7.2). What p leaves open may stay open.
 func (c *Constraints) within(p *Constraints) bool {
-	most := func(v uint64) uint64 { // 0 is no bound
-		if v == 0 {
-			return math.MaxUint64
-		}
-		return v
-	}
-	return c.From >= p.From && most(uint64(c.Until)) <= most(uint64(p.Until)) &&
-		most(c.Uses) <= most(p.Uses) && most(c.AmountPerUse) <= most(p.AmountPerUse) && most(c.TotalAmount) <= most(p.TotalAmount) &&
-		(p.Rate == nil || c.Rate != nil && c.Rate.Uses <= p.Rate.Uses && c.Rate.Blocks >= p.Rate.Blocks) &&
+	fewer := func(v, of uint64) bool { return of == 0 || v != 0 && v < of } // 0 is no bound
+	return (p.From == 0 || c.From > p.From) && fewer(uint64(c.Until), uint64(p.Until)) &&
+		fewer(c.Uses, p.Uses) && fewer(c.AmountPerUse, p.AmountPerUse) && fewer(c.TotalAmount, p.TotalAmount) &&
+		(p.Rate == nil || c.Rate != nil && c.Rate.slower(p.Rate)) &&
 		c.Depth < p.Depth && (!c.Irrevocable || p.Irrevocable)
+}
+
+// slower reports whether r allows fewer uses, or as many in more blocks.
+func (r *Rate) slower(p *Rate) bool {
+	return r.Uses <= p.Uses && r.Blocks >= p.Blocks && *r != *p
 }

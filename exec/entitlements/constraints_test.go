@@ -70,8 +70,8 @@ func TestConstraints(t *testing.T) { // CIP-2 §7.1, §7.5
 	}
 }
 
-// TestDelegationNarrows goes through the constraints one by one: what is delegated
-// allows as much as what it is from, and no more.
+// TestDelegationNarrows goes through the constraints one by one: what is delegated allows
+// less than what it is from in each of them.
 func TestDelegationNarrows(t *testing.T) { // CIP-2 §7.2
 	wide := func() entitlements.Constraints {
 		return entitlements.Constraints{
@@ -79,16 +79,27 @@ func TestDelegationNarrows(t *testing.T) { // CIP-2 §7.2
 			Delegatable: true, Depth: 2, Irrevocable: true,
 		}
 	}
+	narrow := func() entitlements.Constraints {
+		return entitlements.Constraints{
+			From: 51, Until: 199, Uses: 9, AmountPerUse: 19, TotalAmount: 29, Rate: &entitlements.Rate{Uses: 3, Blocks: 5},
+			Delegatable: true, Depth: 1, Irrevocable: true,
+		}
+	}
 	for _, tt := range []struct {
 		rule   string
 		change func(c *entitlements.Constraints)
 		want   error
 	}{
-		{"as wide", func(*entitlements.Constraints) {}, nil},
+		{"narrower", func(*entitlements.Constraints) {}, nil},
 		{"revocable", func(c *entitlements.Constraints) { c.Irrevocable = false }, nil},
-		{"narrower", func(c *entitlements.Constraints) {
-			*c = entitlements.Constraints{From: 51, Until: 199, Uses: 9, AmountPerUse: 19, TotalAmount: 29, Rate: &entitlements.Rate{Uses: 3, Blocks: 6}}
-		}, nil},
+		{"as often in more time", func(c *entitlements.Constraints) { *c.Rate = entitlements.Rate{Uses: 4, Blocks: 6} }, nil},
+		{"not deep at all", func(c *entitlements.Constraints) { c.Delegatable, c.Depth = false, 0 }, nil},
+		{"from the same block", func(c *entitlements.Constraints) { c.From = 50 }, entitlements.ErrArgument},
+		{"to the same block", func(c *entitlements.Constraints) { c.Until = 200 }, entitlements.ErrArgument},
+		{"as many uses", func(c *entitlements.Constraints) { c.Uses = 10 }, entitlements.ErrArgument},
+		{"as much at a time", func(c *entitlements.Constraints) { c.AmountPerUse = 20 }, entitlements.ErrArgument},
+		{"as much in all", func(c *entitlements.Constraints) { c.TotalAmount = 30 }, entitlements.ErrArgument},
+		{"as often", func(c *entitlements.Constraints) { c.Rate.Uses = 4 }, entitlements.ErrArgument},
 		{"earlier", func(c *entitlements.Constraints) { c.From = 49 }, entitlements.ErrArgument},
 		{"from ever", func(c *entitlements.Constraints) { c.From = 0 }, entitlements.ErrArgument},
 		{"longer", func(c *entitlements.Constraints) { c.Until = 201 }, entitlements.ErrArgument},
@@ -107,8 +118,7 @@ func TestDelegationNarrows(t *testing.T) { // CIP-2 §7.2
 		b := newBook()
 		parent, err := grant(b, ann, ben, coin, mint, wide())
 		want(t, tt.rule, err, nil)
-		c := wide()
-		c.Depth = 1
+		c := narrow()
 		tt.change(&c)
 		_, _, err = b.Delegate(ben, parent, cat, c)
 		want(t, tt.rule, err, tt.want)
@@ -118,7 +128,7 @@ func TestDelegationNarrows(t *testing.T) { // CIP-2 §7.2
 // TestDelegationNeedsAGrantInForce: what is over cannot be given on.
 func TestDelegationNeedsAGrantInForce(t *testing.T) { // CIP-2 §7.2
 	deep := func(d uint64) entitlements.Constraints {
-		return entitlements.Constraints{From: 100, Until: 150, Delegatable: d > 0, Depth: d}
+		return entitlements.Constraints{From: 100 - chain.Height(d), Until: 150 + chain.Height(d), Delegatable: d > 0, Depth: d}
 	}
 	for _, tt := range []struct {
 		rule string
@@ -126,15 +136,16 @@ func TestDelegationNeedsAGrantInForce(t *testing.T) { // CIP-2 §7.2
 		at   chain.Height
 		want error
 	}{
-		{"in its last block", deep(2), 150, nil},
-		{"after its end", deep(2), 151, entitlements.ErrExpired},
-		{"before its beginning", entitlements.Constraints{From: 101, Until: 150, Delegatable: true, Depth: 2}, 100, entitlements.ErrExpired},
+		{"in its last block but one", deep(2), 151, nil},
+		{"in its last block, when no time is left that is shorter", deep(2), 152, entitlements.ErrArgument},
+		{"after its end", deep(2), 153, entitlements.ErrExpired},
+		{"before its beginning", entitlements.Constraints{From: 101, Until: 152, Delegatable: true, Depth: 2}, 100, entitlements.ErrExpired},
 	} {
 		b := newBook()
 		parent, err := grant(b, ann, ben, coin, mint, tt.from)
 		want(t, tt.rule, err, nil)
 		b.Height = tt.at
-		_, _, err = b.Delegate(ben, parent, cat, entitlements.Constraints{From: 101, Until: 150})
+		_, _, err = b.Delegate(ben, parent, cat, entitlements.Constraints{From: 102, Until: 151})
 		want(t, tt.rule, err, tt.want)
 	}
 	b := newBook()

@@ -44,7 +44,7 @@ func TestFaultsAreNoVerdicts(t *testing.T) {
 	deep := entitlements.Constraints{Delegatable: true, Depth: 3, Uses: 5}
 	root, err := grant(world, ann, ben, coin, mint, deep)
 	want(t, "grant", err, nil)
-	deep.Depth = 2
+	deep.Depth, deep.Uses = 2, 4
 	middle, _, err := world.Delegate(ben, root, cat, deep)
 	want(t, "delegate", err, nil)
 	gone, err := grant(world, ann, cat, coin, burn, entitlements.Constraints{Until: 100})
