@@ -13,6 +13,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/exec/mailbox"
 	"github.com/cowboy-foundation/cowboy/exec/manifest"
 	"github.com/cowboy-foundation/cowboy/exec/market/jobs"
+	"github.com/cowboy-foundation/cowboy/exec/market/judge"
 	"github.com/cowboy-foundation/cowboy/exec/market/results"
 	"github.com/cowboy-foundation/cowboy/exec/market/runners"
 	"github.com/cowboy-foundation/cowboy/exec/pvm"
@@ -120,6 +121,7 @@ func limits() []limit {
 		{"jobs.share_of_draws", jobs.ShareOfDraws},
 		{"jobs.redraw_candidates", jobs.RedrawCandidates},
 		{"jobs.bond_multiplier_e6", jobs.MaxBondMultiplierE6},
+		{"judge.min_fresh_millis", judge.MinFreshMillis},
 		{"jobs.lane_parts", jobs.LaneParts},
 		{"jobs.record_bytes", jobs.RecordBytes},
 		{"jobs.frame_bytes", jobs.FrameBytes},

@@ -46,7 +46,7 @@ func (g *game) order() *chain.JobSubmit {
 	}
 	if v.Mode != chain.VerifyNone && r.IntN(4) == 0 {
 		q.Terms.FreshnessReference = &chain.FreshnessReference{
-			Reference: chain.FreshnessOf(r.IntN(2)), ToleranceMillis: 1_000 * (2 + r.Uint64N(9)),
+			Reference: chain.FreshnessOf(r.IntN(2)), ToleranceMillis: 1_000 * (5 + r.Uint64N(9)),
 		}
 	}
 	return q

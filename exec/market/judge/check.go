@@ -49,7 +49,7 @@ func Check(spec *chain.JobSpec, terms *chain.JobTerms) error {
 	if err := checkFields(&spec.Verification, terms); err != nil {
 		return err
 	}
-	return checkFreshness(spec)
+	return checkFreshness(spec, terms)
 }
 
 // mostMillibits is the entropy of a byte, in thousandths of a bit.
@@ -284,13 +284,34 @@ func fieldsOf(v *chain.Verification, terms *chain.JobTerms) []string {
 	return fields
 }
 
-func checkFreshness(spec *chain.JobSpec) error {
-	job, ok := spec.JobType.(*chain.HTTPJob)
-	if !ok || job.Freshness == nil || job.Freshness.TimestampField == nil {
-		return nil
+// MinFreshMillis is the least time, in milliseconds, that data may be away from the moment
+// that a job names. With less nobody could meet it: the block of a commitment is not known
+// when the data is fetched, and what nobody meets is work that is taken and not paid.
+const MinFreshMillis = 5_000
+
+// checkFreshness holds the time that data must be of to what runners can meet.
+func checkFreshness(spec *chain.JobSpec, terms *chain.JobTerms) error {
+	job, _ := spec.JobType.(*chain.HTTPJob)
+	var wants *chain.Freshness
+	if job != nil {
+		wants = job.Freshness
 	}
-	if _, err := strictjson.ParseField(*job.Freshness.TimestampField); err != nil {
-		return specError("job_type.freshness.timestamp_field", err)
+	if wants != nil && wants.TimestampField != nil {
+		if _, err := strictjson.ParseField(*wants.TimestampField); err != nil {
+			return specError("job_type.freshness.timestamp_field", err)
+		}
+	}
+	if spec.Verification.Mode == chain.VerifyNone {
+		return nil // nothing of it is judged
+	}
+	ref := terms.FreshnessReference
+	switch {
+	case wants != nil && (ref == nil || ref.Reference != chain.FreshAtTime):
+		if millisOf(wants.MaxAgeSeconds) < MinFreshMillis {
+			return specError("job_type.freshness.max_age_seconds", ErrUnreachable)
+		}
+	case ref != nil && ref.ToleranceMillis < MinFreshMillis:
+		return termsError("freshness_reference.tolerance_ms", ErrUnreachable)
 	}
 	return nil
 }

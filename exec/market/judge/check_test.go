@@ -167,6 +167,11 @@ func TestCheckRefuses(t *testing.T) {
 		{"no check, first_valid", structured(checks(), shot(chain.SnapshotFirstValid)), "verification.checks", judge.ErrNoFields},
 		{"median of text", structured(committee(3, 2), checks(), shot(chain.SnapshotMedian), format(chain.FormatText)), "result_schema.data_format", judge.ErrNeedsJSON},
 		{"fields of bytes", structured(format(chain.FormatBytes)), "result_schema.data_format", judge.ErrNeedsJSON},
+		{"an age of four seconds", bond(aged(4, nil)), "job_type.freshness.max_age_seconds", judge.ErrUnreachable},
+		{"no age", bond(aged(0, &chain.FreshnessReference{ToleranceMillis: 60_000})), "job_type.freshness.max_age_seconds", judge.ErrUnreachable},
+		{"no tolerance", bond(fresh(&chain.FreshnessReference{})), "freshness_reference.tolerance_ms", judge.ErrUnreachable},
+		{"a moment, to the millisecond below five seconds", bond(fresh(&chain.FreshnessReference{Reference: chain.FreshAtTime, TimestampMillis: 9, ToleranceMillis: 4_999})), "freshness_reference.tolerance_ms", judge.ErrUnreachable},
+		{"a moment that an age does not widen", bond(aged(60, &chain.FreshnessReference{Reference: chain.FreshAtTime, TimestampMillis: 9})), "freshness_reference.tolerance_ms", judge.ErrUnreachable},
 		{"time of several", none(http("$..t")), "job_type.freshness.timestamp_field", strictjson.ErrNotSingular},
 	} {
 		err := judge.Check(c.job.spec, c.job.terms)
@@ -233,6 +238,33 @@ func TestStepsBound(t *testing.T) {
 	} {
 		if got := judge.StepsBound(c.job.spec, c.job.terms); got != c.want*chain.MaxJudgeSteps {
 			t.Errorf("%d steps, want %d budgets", got, c.want)
+		}
+	}
+}
+
+// fresh is a job whose data must be of a time.
+func fresh(ref *chain.FreshnessReference) func(*job) {
+	return func(j *job) { j.terms.FreshnessReference = ref }
+}
+
+// aged is one of the web whose data may be so many seconds old.
+func aged(seconds uint64, ref *chain.FreshnessReference) func(*job) {
+	return func(j *job) {
+		j.spec.JobType, j.terms.FreshnessReference = &chain.HTTPJob{Freshness: &chain.Freshness{MaxAgeSeconds: seconds}}, ref
+	}
+}
+
+// TestFreshnessThatCanBeMet: five seconds are enough, and where nothing is judged no time is
+// asked for.
+func TestFreshnessThatCanBeMet(t *testing.T) {
+	for name, j := range map[string]job{
+		"an age of five seconds": bond(aged(5, nil)),
+		"five seconds":           bond(fresh(&chain.FreshnessReference{ToleranceMillis: judge.MinFreshMillis})),
+		"a moment":               bond(aged(0, &chain.FreshnessReference{Reference: chain.FreshAtTime, TimestampMillis: 9, ToleranceMillis: 5_000})),
+		"none":                   none(aged(0, &chain.FreshnessReference{})),
+	} {
+		if err := judge.Check(j.spec, j.terms); err != nil {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }
