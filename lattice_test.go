@@ -171,6 +171,7 @@ node/porttest:
 node/acceptance/transcript:
 node/rpc/rpctest: node/release node/rpc
 node/devtest: node
+node/acceptance/process: node/client node/devtest node/porttest
 node/simnode: node node/client state/journal/disktest
 bench/boundary: bench/bars chain/epoch exec exec/market/jobs node/manifest state/store
 chain/codecgen:

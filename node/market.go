@@ -14,6 +14,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/exec/market/jobs"
 	"github.com/cowboy-foundation/cowboy/exec/market/runners"
 	"github.com/cowboy-foundation/cowboy/node/nice"
+	"github.com/cowboy-foundation/cowboy/state"
 	"github.com/cowboy-foundation/cowboy/state/store"
 )
 
@@ -29,7 +30,26 @@ type marketWatch struct {
 // marketCount is what one look found.
 type marketCount struct {
 	books     books.Books
+	place     marketPlace
 	due, late int // events that are due, and verdicts; marketMost of each at the most
+}
+
+// marketPlace tells two states of the market apart: storage and balance of each of its
+// accounts.
+type marketPlace [len(books.Accounts)]struct {
+	root    chain.Hash
+	balance chain.Wei
+}
+
+func placeOf(v state.View) (p marketPlace, err error) {
+	for i, a := range books.Accounts {
+		account, _, err := v.Account(a)
+		if err != nil {
+			return p, err
+		}
+		p[i].root, p[i].balance = account.StorageRoot, account.Balance
+	}
+	return p, nil
 }
 
 const (
@@ -63,8 +83,8 @@ func (m *marketWatch) watch(ctx context.Context) error {
 	}
 }
 
-// look counts once. Books that do not add up are an alarm: no block is lost by it, but
-// somebody's money is.
+// look counts once, and only if something has changed since the last time. Books that do
+// not add up are an alarm: no block is lost by it, but somebody's money is.
 func (m *marketWatch) look() error {
 	v := m.head()
 	release, err := v.Keep()
@@ -72,24 +92,39 @@ func (m *marketWatch) look() error {
 		return err
 	}
 	defer release()
-	sums, err := books.Read(v)
+	count := m.found()
+	at, err := placeOf(v)
 	if err != nil {
-		return fmt.Errorf("count the runner market: %w", err)
+		return fmt.Errorf("read the runner market's accounts: %w", err)
 	}
-	switch err := sums.Check(v); {
-	case errors.Is(err, books.ErrUnbalanced):
-		m.alarms.raise(alarmMarket, fmt.Sprintf("after block %d: %v; stop sending jobs and report it with the output of cowboyd verify", v.Height(), err))
-	case err != nil:
-		return fmt.Errorf("check the runner market: %w", err)
-	default:
-		m.alarms.clear(alarmMarket)
+	if at != count.place {
+		if count.books, err = m.countAll(v); err != nil {
+			return err
+		}
+		count.place = at
 	}
-	count := marketCount{books: sums}
 	if count.due, count.late, err = books.Waiting(v, v.Height(), marketMost); err != nil {
 		return fmt.Errorf("count jobs that wait: %w", err)
 	}
 	m.last.Store(&count)
 	return nil
+}
+
+// countAll adds up all records, and holds the accounts to them.
+func (m *marketWatch) countAll(v *store.Version) (books.Books, error) {
+	sums, err := books.Read(v)
+	if err != nil {
+		return sums, fmt.Errorf("count the runner market: %w", err)
+	}
+	switch err := sums.Check(v); {
+	case errors.Is(err, books.ErrUnbalanced):
+		m.alarms.raise(alarmMarket, fmt.Sprintf("after block %d: %v; stop sending jobs and report it with the output of cowboyd verify", v.Height(), err))
+	case err != nil:
+		return sums, fmt.Errorf("check the runner market: %w", err)
+	default:
+		m.alarms.clear(alarmMarket)
+	}
+	return sums, nil
 }
 
 // found returns what the last look found.

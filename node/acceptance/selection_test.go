@@ -97,7 +97,7 @@ func r4(p *probe) {
 		s.errorf("candidates %v, want %v", got, names(all...))
 	}
 	_, seats := s.drawn(j.id, 0)
-	for node := range validators {
+	for node := range p.net.nodes {
 		if got := s.candidates(node, j.id); !slices.Equal(got.Candidates, first.Candidates) || got.CandidatesRoot != first.CandidatesRoot {
 			s.errorf("node %d has other candidates: %+v, want %+v", node, got, first)
 		}

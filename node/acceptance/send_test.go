@@ -123,7 +123,7 @@ func (p *probe) submit(node *client.Client, by *account, tx chain.Tx) *outcome {
 }
 
 // node is the one that an account sends to.
-func (p *probe) node(a chain.Address) *client.Client { return p.net.nodes[int(a[19])%validators] }
+func (p *probe) node(a chain.Address) *client.Client { return p.net.nodes[int(a[19])%len(p.net.nodes)] }
 
 // pause waits for a moment, and ends the test when it has waited too long.
 func (p *probe) pause() {

@@ -28,9 +28,9 @@ var ErrUnbalanced = errors.New("the runner market's books do not add up")
 // errSum says that records promise more than there is money.
 var errSum = errors.New("records of the runner market promise more money than there is")
 
-// accounts are the market's: registry, dispatcher, verifier, secrets and enclaves. The last
+// Accounts are the market's: registry, dispatcher, verifier, secrets and enclaves. The last
 // three hold nothing: nobody can challenge a verdict yet.
-var accounts = [...]chain.Address{
+var Accounts = [...]chain.Address{
 	chain.AddrRunnerRegistry, chain.AddrJobDispatcher, chain.AddrResultVerifier, chain.AddrSecrets, chain.AddrTEEVerifier,
 }
 
@@ -125,11 +125,11 @@ func (b *Books) Follow(before state.View, delta *state.Delta) error {
 // penalties, the dispatcher escrows, the others nothing. ErrUnbalanced names the first
 // account that has more or less.
 func (b *Books) Check(view state.View) error {
-	want := [len(accounts)]chain.Wei{b.Stakes, b.Escrows}
+	want := [len(Accounts)]chain.Wei{b.Stakes, b.Escrows}
 	if err := add(&want[0], b.Frozen); err != nil {
 		return err
 	}
-	for i, a := range accounts {
+	for i, a := range Accounts {
 		account, _, err := view.Account(a)
 		if err != nil {
 			return err

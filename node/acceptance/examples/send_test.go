@@ -63,7 +63,7 @@ func (s *stage) pause(what string) {
 var errPatience = errors.New("the patience of the test is over")
 
 // node is the one that an account sends to.
-func (d *devnet) node(a *account) *client.Client { return d.nodes[int(a.addr[19])%validators] }
+func (d *devnet) node(a *account) *client.Client { return d.nodes[int(a.addr[19])%len(d.nodes)] }
 
 // send signs a transaction, and waits for its receipt. One that the node refuses has none.
 func (s *stage) send(by *account, tx chain.Tx) *rpc.ReceiptReply {
