@@ -397,7 +397,7 @@ func (p *Params) checkJob() error {
 		bound{"job.max_return_bytes", j.MaxReturnBytes, 1, p.MaxTxBytes},
 		bound{"job.min_fee", uint64(j.MinFee), 0, 1 << 62},
 		bound{"job.keep_blocks", j.KeepBlocks, 1, PeriodBlocksMax},
-		bound{"job.judge_steps_per_block", j.JudgeStepsPerBlock, 1, 1 << 40},
+		bound{"job.judge_steps_per_block", j.JudgeStepsPerBlock, 16 * chain.MinJudgeSteps, 1 << 40}, // else no job is light, and none of them passes the heavy
 		bound{"job.challenge_window_blocks", j.ChallengeWindowBlocks, 1, PeriodBlocksMax},
 		bound{"job.dispute_runners", j.DisputeRunners, 1, 1_000},
 		bound{"job.max_runners", j.MaxRunners, 1, 255},

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 	"github.com/cowboy-foundation/cowboy/crypto/keccak"
 	"github.com/cowboy-foundation/cowboy/exec/market/jobs"
 	"github.com/cowboy-foundation/cowboy/exec/market/results"
@@ -290,6 +291,19 @@ func TestTriesAreBounded(t *testing.T) {
 	for n, id := range ids {
 		if w.job(id).Outcome != jobs.OK || looked != len(ids) {
 			t.Errorf("job %d of %d that were asked: %+v", n, looked, w.job(id))
+		}
+	}
+}
+
+// TestSomeJobIsLight: no vote leaves a block with so few steps that the job which needs the
+// fewest is heavy.
+func TestSomeJobIsLight(t *testing.T) {
+	p := params.Default()
+	for steps, ok := range map[uint64]bool{results.LightPart * chain.MinJudgeSteps: true, results.LightPart*chain.MinJudgeSteps - 1: false} {
+		p.Job.JudgeStepsPerBlock = steps
+		p.Machine = params.MachineTables{CostTable: chain.Hash{1}, ExceptionTexts: chain.Hash{2}}
+		if err := p.Check(); (err == nil) != ok {
+			t.Errorf("%d steps in a block: %v", steps, err)
 		}
 	}
 }
