@@ -107,17 +107,18 @@ func (e *Engine) receiveVote(from beacon.Participant, v simplex.Vote) bool {
 		newest.Store(uint64(view))
 	}
 	e.queueEvent(simplex.VoteSeen{From: from, View: view, Kind: v.Kind})
-	if view <= e.machine.Floor().View || view > e.machine.View()+1 {
-		return false // certificates help a validator that is behind, votes do not
-	}
-	if c, conflict := e.tally.Add(v); conflict {
+	switch c, added := e.tally.Add(v); added {
+	case simplex.TooOldOrNew:
+		return false
+	case simplex.Contradicted:
 		e.Stats.Equivocations.Add(1)
 		e.accuse(c)
 		e.ban(from)
 		return false
+	default:
+		e.leads.heard(view)
+		return true
 	}
-	e.leads.heard(view)
-	return true
 }
 
 // receiveProposal takes the vote beside a block, or beside a shard of one, and reports
@@ -204,6 +205,7 @@ func (e *Engine) verifyCertificates() {
 			e.ban(a.from)
 			continue
 		}
+		e.tally.Close(a.certificate)
 		e.certified(a.certificate)
 		if a.certificate.Proposal.Round.View+1 < e.machine.View() { // not what the peer tells everybody
 			e.fetches.helped(time.Now(), a.from, a.certificate.Proposal.Round.View, simplex.CertificateBytesMax+len(a.block))
@@ -218,7 +220,6 @@ func (e *Engine) certified(c simplex.Certificate) {
 		e.seen.since(c.Proposal.Round.View, &e.Stats.Stages[StageNotarized])
 	}
 	e.queueEvent(simplex.CertificateReceived{Certificate: c})
-	e.tally.Close(c)
 }
 
 // assembleCertificates turns quorums of votes into certificates.

@@ -27,7 +27,7 @@ func (e *Engine) resume(ctx context.Context) error {
 		machine.Permit = func(k simplex.Kind, p simplex.Proposal) bool { return e.permit(ctx, k, p) }
 	}
 	e.machine = simplex.New(machine)
-	e.tally = simplex.NewTally(e.cfg.Set.Quorum())
+	e.tally = simplex.NewTally(e.cfg.Set.Quorum(), e.machine.TakesVotes)
 	e.tally.Advance(floor.View)
 	if err := e.assembleParts(floor.View); err != nil {
 		return err

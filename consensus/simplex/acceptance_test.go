@@ -105,11 +105,11 @@ func TestVoter(t *testing.T) {
 
 func TestBatcher(t *testing.T) {
 	t.Run("conflicting_votes_dont_produce_invalid_certificate", func(t *testing.T) {
-		tally, j := NewTally(3), new(judged)
+		tally, j := NewTally(3, allViews), new(judged)
 		for who, p := range []Proposal{p1, p1, p1b, p1b} {
 			tally.Add(ballotOf(beacon.Participant(who), Notarize, p))
 		}
-		if _, conflict := tally.Add(ballotOf(2, Notarize, p1)); !conflict {
+		if _, added := tally.Add(ballotOf(2, Notarize, p1)); added != Contradicted {
 			t.Error("a second word of one validator passes")
 		}
 		if _, ok, bad, err := counted(tally, 1, Notarize, j.judge); ok || len(bad) > 0 || err != nil {
@@ -122,7 +122,7 @@ func TestBatcher(t *testing.T) {
 		}
 	})
 	t.Run("votes_skipped_for_finalized_views", func(t *testing.T) {
-		tally, j := NewTally(3), new(judged)
+		tally, j := NewTally(3, allViews), new(judged)
 		tally.Advance(5)
 		for who := range beacon.Participant(4) {
 			tally.Add(ballotOf(who, Finalize, p1))
@@ -132,7 +132,7 @@ func TestBatcher(t *testing.T) {
 		}
 	})
 	t.Run("notarization_restores_filtered_finalizes", func(t *testing.T) {
-		tally, j := NewTally(3), new(judged)
+		tally, j := NewTally(3, allViews), new(judged)
 		tally.Add(ballotOf(0, Notarize, p1b)) // the leader showed us this one
 		for who := beacon.Participant(1); who < 4; who++ {
 			tally.Add(ballotOf(who, Finalize, p1))
@@ -161,11 +161,11 @@ func TestBatcher(t *testing.T) {
 		}
 	})
 	t.Run("nullify_finalize_conflicts_reported", func(t *testing.T) {
-		tally := NewTally(3)
+		tally := NewTally(3, allViews)
 		tally.Add(ballotOf(2, Nullify, Proposal{Round: p1.Round}))
-		c, conflict := tally.Add(ballotOf(2, Finalize, p1))
-		if !conflict || c.First.Kind != Nullify || c.Second.Kind != Finalize {
-			t.Errorf("conflict %v: %v and %v", conflict, c.First.Kind, c.Second.Kind)
+		c, added := tally.Add(ballotOf(2, Finalize, p1))
+		if added != Contradicted || c.First.Kind != Nullify || c.Second.Kind != Finalize {
+			t.Errorf("added %v: %v and %v", added, c.First.Kind, c.Second.Kind)
 		}
 	})
 }

@@ -107,7 +107,7 @@ func (c *conspiracy) BadVotes(votes []Vote) (bad []int) {
 func TestErrorsThatCancelOutAreFound(t *testing.T) {
 	schemes, _, _ := committee(t, 7)
 	s := &conspiracy{schemes[0], [2]beacon.Participant{3, 4}}
-	tally := NewTally(5)
+	tally := NewTally(5, allViews)
 	judge := func(q Quorum) (Certificate, []int, error) {
 		return Assemble(s, q, InTurn)
 	}

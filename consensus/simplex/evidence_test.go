@@ -172,10 +172,10 @@ func TestTallySeesContradictionsAcrossKinds(t *testing.T) {
 		{ballotOf(1, Notarize, a), ballotOf(1, Finalize, a), false},
 	} {
 		t.Run(fmt.Sprint(c.first.Kind, c.second.Kind), func(t *testing.T) {
-			tally := NewTally(3)
+			tally := NewTally(3, allViews)
 			tally.Add(c.first)
-			if _, got := tally.Add(c.second); got != c.want {
-				t.Errorf("conflict %v, want %v", got, c.want)
+			if _, added := tally.Add(c.second); (added == Contradicted) != c.want {
+				t.Errorf("added %v, want a conflict: %v", added, c.want)
 			}
 		})
 	}

@@ -98,10 +98,8 @@ func (d *driver) count() {
 // those that do not.
 func Example() {
 	scheme := hashed.Scheme{Self: 0, Quorum: 1}
-	d := &driver{
-		machine: simplex.New(simplex.Config{Signer: scheme, Elector: alone{}}),
-		scheme:  scheme, tally: simplex.NewTally(1),
-	}
+	machine := simplex.New(simplex.Config{Signer: scheme, Elector: alone{}})
+	d := &driver{machine: machine, scheme: scheme, tally: simplex.NewTally(1, machine.TakesVotes)}
 	for _, r := range d.records { // of the life before; there was none
 		d.happened(simplex.Replayed{Record: r})
 	}

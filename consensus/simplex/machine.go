@@ -115,6 +115,11 @@ func (m *Machine) View() chain.View { return m.view }
 // from.
 func (m *Machine) Floor() Floor { return m.floor }
 
+// TakesVotes reports whether votes of view v are of use: those of finished views are not,
+// and of views after the next one neither, since certificates help a validator that is
+// behind and votes do not.
+func (m *Machine) TakesVotes(v chain.View) bool { return v > m.floor.View && v <= m.view+1 }
+
 // Step applies e and returns the effects it causes. An event of another view
 // than the current one has no effect where it comes too late: late messages
 // are normal, not an error.

@@ -16,7 +16,7 @@ import (
 // 546: a second vote of a signer replaced its verified one, unverified.
 func TestPeerBug546SecondVoteDoesNotReplaceTheFirst(t *testing.T) {
 	schemes, _, _ := committee(t, 4)
-	tally := NewTally(3)
+	tally := NewTally(3, allViews)
 	judge := func(q Quorum) (Certificate, []int, error) {
 		return Assemble(schemes[0], q, InTurn)
 	}
@@ -24,7 +24,7 @@ func TestPeerBug546SecondVoteDoesNotReplaceTheFirst(t *testing.T) {
 	tally.Add(schemes[1].Sign(Notarize, p1))
 	poison := schemes[1].Sign(Notarize, p1)
 	poison.Signature = schemes[1].Sign(Notarize, p2).Signature
-	if _, conflict := tally.Add(poison); !conflict {
+	if _, added := tally.Add(poison); added != Contradicted {
 		t.Error("a second vote of one signer is no conflict")
 	}
 	again := schemes[0].Sign(Notarize, p1)

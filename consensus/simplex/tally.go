@@ -17,10 +17,11 @@ import (
 // view and kind, and the first vote in it stays; a later one can neither
 // replace a verified vote nor be counted beside it.
 //
-// The caller guarantees that a vote comes from its signer, bounds signers and
-// views, and drops old views with Advance.
+// The caller guarantees that a vote comes from its signer, bounds signers, and drops old
+// views with Advance.
 type Tally struct {
 	quorum  int
+	open    func(chain.View) bool  // which views take votes of peers
 	low     chain.View             // views below are dropped
 	high    chain.View             // largest view ever added
 	ballots map[chain.View]*ballot // never ranged over
@@ -78,15 +79,34 @@ type Judge func(Quorum) (c Certificate, bad []int, err error)
 // 11.2). Neither was verified; [NewEvidence] tells whether they prove anything.
 type Conflict struct{ First, Second Vote }
 
-// NewTally returns an empty tally that looks for quorum votes.
-func NewTally(quorum int) *Tally {
-	return &Tally{quorum: quorum, ballots: make(map[chain.View]*ballot)}
+// NewTally returns an empty tally that looks for quorum votes of peers in the views that
+// open says, which is [Machine.TakesVotes] of the machine that its certificates go to.
+func NewTally(quorum int, open func(chain.View) bool) *Tally {
+	return &Tally{quorum: quorum, open: open, ballots: make(map[chain.View]*ballot)}
 }
 
-// Add puts a vote of a peer into its slot, to be verified later. It returns
-// the conflict when the slot holds a different vote, or when another slot of
+// Added is what became of a vote.
+type Added uint8
+
+// What becomes of a vote.
+const (
+	TooOldOrNew  Added = iota // of a view that takes no votes: dropped
+	Waits                     // in its slot, or in a view that is not counted any more
+	Contradicted              // dropped: there is a [Conflict]
+)
+
+// Add puts a vote of a peer into its slot, to be verified later. There is a
+// conflict when the slot holds a different vote, or when another slot of
 // the signer contradicts it; the new vote is then dropped.
-func (t *Tally) Add(v Vote) (Conflict, bool) { return t.add(v, false) }
+func (t *Tally) Add(v Vote) (Conflict, Added) {
+	if !t.open(v.Proposal.Round.View) {
+		return Conflict{}, TooOldOrNew
+	}
+	if c, conflict := t.add(v, false); conflict {
+		return c, Contradicted
+	}
+	return Conflict{}, Waits
+}
 
 // AddOwn counts a vote that needs no verification: ours.
 func (t *Tally) AddOwn(v Vote) { t.add(v, true) }
@@ -129,9 +149,9 @@ type Counted struct {
 	Looked      int                  // votes in them that were not known to be good
 }
 
-// CountNext counts the first poll that is due. It calls judge only when a quorum is
-// possible, with no more votes than that takes: later ones wait and cost nothing, unless
-// a bad one has to be replaced.
+// CountNext counts the first poll that is due, and ends it where that makes a
+// certificate. It calls judge only when a quorum is possible, with no more votes than
+// that takes: later ones wait and cost nothing, unless a bad one has to be replaced.
 func (t *Tally) CountNext(judge Judge) (Counted, error) {
 	next := t.due[0]
 	t.due = slices.Delete(t.due, 0, 1)
@@ -158,9 +178,13 @@ func (t *Tally) countPoll(name pollName, judge Judge) (n Counted, err error) {
 			n.Judged++
 			n.Looked += len(q.Votes) - q.Sure
 			c, spoiled, err := judge(q)
-			if err != nil || len(spoiled) == 0 {
-				n.Certificate, n.Made = c, err == nil
+			if err != nil {
 				return n, err
+			}
+			if len(spoiled) == 0 {
+				n.Certificate, n.Made = c, true
+				b.close(name.kind, &c.Seed)
+				return n, nil
 			}
 			n.Bad = append(n.Bad, p.resolveQuorum(s, q, spoiled)...)
 		}
@@ -193,17 +217,19 @@ func (p *poll) resolveQuorum(s *subject, q Quorum, spoiled []int) (bad []beacon.
 	return bad
 }
 
-// Close ends the poll that c decides: a good certificate is known, and with it
-// the seed of the round.
+// Close ends the poll that c decides: a good certificate came from elsewhere, and with
+// it the seed of the round.
 func (t *Tally) Close(c Certificate) {
-	b := t.at(c.Proposal.Round.View)
-	if b == nil {
-		return
+	if b := t.at(c.Proposal.Round.View); b != nil {
+		b.close(c.Kind, &c.Seed)
 	}
+}
+
+func (b *ballot) close(k Kind, seed *bls.Signature) {
 	if b.seed == nil {
-		b.seed = &c.Seed
+		b.seed = seed
 	}
-	p := &b.polls[c.Kind]
+	p := &b.polls[k]
 	p.closed = true
 	p.subjects = nil // the slots stay, to recognise conflicts
 }

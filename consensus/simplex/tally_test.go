@@ -10,6 +10,9 @@ import (
 	"github.com/cowboy-foundation/cowboy/crypto/bls"
 )
 
+// allViews takes votes of every view.
+func allViews(chain.View) bool { return true }
+
 // ballotOf is the vote of who; bad votes carry a mark that badMarked finds.
 func ballotOf(who beacon.Participant, k Kind, p Proposal) Vote {
 	if k == Nullify {
@@ -62,7 +65,7 @@ func signers(votes []Vote) []beacon.Participant {
 // Votes are verified only when a quorum is possible, then all at once
 // (consensus.md §1.4).
 func TestVotesWaitForAQuorum(t *testing.T) {
-	tally := NewTally(3)
+	tally := NewTally(3, allViews)
 	var j judged
 	count := func() (Certificate, bool) {
 		t.Helper()
@@ -98,7 +101,7 @@ func TestVotesWaitForAQuorum(t *testing.T) {
 // A poll is in line once, by its first vote since it was counted. Votes that change
 // nothing bring none into line.
 func TestPollsAreDueOnce(t *testing.T) {
-	tally := NewTally(2)
+	tally := NewTally(2, allViews)
 	var j judged
 	next := func() (Certificate, bool) {
 		t.Helper()
@@ -142,7 +145,7 @@ func TestPollsAreDueOnce(t *testing.T) {
 // The seed of a round is the same whatever its votes say, so once a certificate
 // told it, other kinds of votes need not bring it (resolution 1.12).
 func TestASeedIsLookedAtOnce(t *testing.T) {
-	tally := NewTally(1)
+	tally := NewTally(1, allViews)
 	var j judged
 	tally.AddOwn(ballotOf(0, Notarize, p1))
 	c, _, _, _ := counted(tally, 1, Notarize, j.judge)
@@ -159,7 +162,7 @@ func TestASeedIsLookedAtOnce(t *testing.T) {
 // A bad vote costs its signer the slot and the others nothing: what is known to
 // be good stays so, and the next quorum is looked at with doubt.
 func TestBadVotesAreNamedAndDropped(t *testing.T) {
-	tally := NewTally(3)
+	tally := NewTally(3, allViews)
 	var j judged
 	tally.AddOwn(ballotOf(0, Notarize, p1))
 	tally.Add(bad(ballotOf(1, Notarize, p1)))
@@ -168,7 +171,7 @@ func TestBadVotesAreNamedAndDropped(t *testing.T) {
 	if ok || !slices.Equal(culprits, []beacon.Participant{1}) || j.last.Sure != 1 || j.last.Doubt {
 		t.Fatalf("certificate %v, culprits %v, of %+v", ok, culprits, j.last)
 	}
-	if _, conflict := tally.Add(ballotOf(1, Notarize, p1)); conflict {
+	if _, added := tally.Add(ballotOf(1, Notarize, p1)); added == Contradicted {
 		t.Error("a second try after a bad vote is a conflict")
 	}
 	if _, ok, _, _ := counted(tally, 1, Notarize, j.judge); ok || j.calls != 1 {
@@ -182,7 +185,7 @@ func TestBadVotesAreNamedAndDropped(t *testing.T) {
 
 // Bad votes are replaced by those that wait, in the same count.
 func TestWaitingVotesReplaceBadOnes(t *testing.T) {
-	tally := NewTally(3)
+	tally := NewTally(3, allViews)
 	var j judged
 	for who := range beacon.Participant(7) {
 		v := ballotOf(who, Notarize, p1)
@@ -202,7 +205,7 @@ func TestWaitingVotesReplaceBadOnes(t *testing.T) {
 
 // One validator with quorum 1 is sure of its vote.
 func TestOwnVoteIsAQuorumOfOne(t *testing.T) {
-	tally := NewTally(1)
+	tally := NewTally(1, allViews)
 	tally.AddOwn(ballotOf(0, Nullify, p1))
 	var j judged
 	if _, ok, _, _ := counted(tally, 1, Nullify, j.judge); !ok || j.last.Sure != 1 {
@@ -233,9 +236,10 @@ func TestConflicts(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.rule, func(t *testing.T) {
-			tally := NewTally(2)
+			tally := NewTally(2, allViews)
 			tally.Add(tt.first)
-			c, got := tally.Add(tt.second)
+			c, added := tally.Add(tt.second)
+			got := added == Contradicted
 			if got != tt.want {
 				t.Fatalf("conflict = %v, want %v", got, tt.want)
 			}
@@ -254,7 +258,7 @@ func TestConflicts(t *testing.T) {
 
 // Dropped views cost no memory and take no votes.
 func TestAdvanceDropsViews(t *testing.T) {
-	tally := NewTally(1)
+	tally := NewTally(1, allViews)
 	for v := chain.View(1); v <= 50; v++ {
 		tally.Add(ballotOf(1, Nullify, prop(v, 0, 0)))
 	}
@@ -280,5 +284,38 @@ func TestTallyViewBytes(t *testing.T) {
 		if sizes[0] > sizes[1] {
 			t.Errorf("a %s takes %d bytes, above the %d that are counted", name, sizes[0], sizes[1])
 		}
+	}
+}
+
+// Votes of finished views, and of views after the next one, are dropped before they can
+// take a slot or contradict anything.
+func TestTallyTakesVotesOfOpenViews(t *testing.T) {
+	cfg := testConfig(fakeElector{other, other})
+	cfg.Floor = Floor{View: 7}
+	machine := New(cfg)
+	machine.Step(Resumed{})
+	tally := NewTally(3, machine.TakesVotes)
+	for view, want := range map[chain.View]Added{1: TooOldOrNew, 7: TooOldOrNew, 8: Waits, 9: Waits, 10: TooOldOrNew, 1 << 40: TooOldOrNew} {
+		if _, added := tally.Add(ballotOf(1, Notarize, prop(view, 0, 1))); added != want {
+			t.Errorf("a vote of view %d beside final view 7 and current view %d: %v, want %v", view, machine.View(), added, want)
+		}
+	}
+	if tally.Views() != 2 {
+		t.Errorf("ballots of %d views, want 2", tally.Views())
+	}
+}
+
+// The poll that made a certificate is over: nobody need close it.
+func TestACertificateEndsItsPoll(t *testing.T) {
+	tally := NewTally(2, allViews)
+	var j judged
+	tally.Add(ballotOf(0, Notarize, p1))
+	tally.Add(ballotOf(1, Notarize, p1))
+	if n, err := tally.CountNext(j.judge); err != nil || !n.Made {
+		t.Fatalf("%+v, %v", n, err)
+	}
+	tally.Add(ballotOf(2, Notarize, p1))
+	if tally.Due() {
+		t.Error("a vote that came after the certificate is to be counted")
 	}
 }

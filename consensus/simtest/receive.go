@@ -64,10 +64,10 @@ func (v *validator) receiveVote(from beacon.Participant, vote simplex.Vote, m me
 	}
 	view := vote.Proposal.Round.View
 	v.queueEvent(simplex.VoteSeen{From: from, View: view, Kind: vote.Kind})
-	if view <= v.machine.Floor().View || view > v.machine.View()+1 {
+	switch c, added := v.tally.Add(vote); added {
+	case simplex.TooOldOrNew:
 		return
-	}
-	if c, conflict := v.tally.Add(vote); conflict {
+	case simplex.Contradicted:
 		v.net.report.Equivocations++
 		v.accuse(c)
 		v.ban(from)
@@ -90,7 +90,8 @@ func (v *validator) receiveCertificate(from beacon.Participant, c simplex.Certif
 			return
 		}
 		v.net.ledger.certificate(v, c)
-		v.certificate(c)
+		v.tally.Close(c)
+		v.queueEvent(simplex.CertificateReceived{Certificate: c})
 	}
 	if body == nil || c.Proposal.Round.View <= v.machine.Floor().View {
 		return
@@ -151,12 +152,6 @@ func (v *validator) wrong(p simplex.Proposal, b *block) {
 	}
 }
 
-// certificate passes a good certificate on to the machine.
-func (v *validator) certificate(c simplex.Certificate) {
-	v.tally.Close(c)
-	v.queueEvent(simplex.CertificateReceived{Certificate: c})
-}
-
 func (v *validator) assembleCertificates() {
 	for v.tally.Due() {
 		n, err := v.tally.CountNext(simplex.JudgeBy(v.scheme, simplex.InTurn))
@@ -175,7 +170,7 @@ func (v *validator) assembleCertificates() {
 			v.net.recordBreach("validator %d made a bad %s of view %d", v.id, c.Kind, c.Proposal.Round.View)
 			return
 		}
-		v.certificate(c)
+		v.queueEvent(simplex.CertificateReceived{Certificate: c})
 	}
 }
 

@@ -102,7 +102,7 @@ func (v *validator) start() {
 		cfg.Signer = v.scheme
 	}
 	v.machine = simplex.New(cfg)
-	v.tally = simplex.NewTally(v.set.Quorum())
+	v.tally = simplex.NewTally(v.set.Quorum(), v.machine.TakesVotes)
 	for _, rec := range v.disk.journal {
 		v.replay(rec)
 	}
