@@ -21,6 +21,7 @@ type firing struct {
 
 // want is what a firing takes of its lane at the most.
 type want struct {
+	bid    timers.Bid   // what it pays
 	limits chain.Usage  // of its handler
 	code   chain.Hash   // of its receiver
 	load   chain.Cycles // besides, for the first use of that in the block
@@ -138,7 +139,7 @@ func (b *block) giveTurn(t *timers.Timer, left *chain.Usage, again bool) error {
 		left.Cycles -= look.Cycles // no more than the limits, which are left
 		return err
 	}
-	tip, ok, err := timers.Fund(purse{b}, b.state, b.clock(), t, w.whole())
+	tip, ok, err := timers.Fund(purse{b}, b.state, b.clock(), t, w.bid, w.whole())
 	if err != nil {
 		return err
 	}
@@ -178,8 +179,8 @@ func (b *block) putAside(code chain.Hash) (most chain.Cycles) {
 // wants returns what a firing of a due timer is counted with, within its lane.
 func (b *block) wants(t *timers.Timer) (w want, err error) {
 	c, api := b.clock(), &b.in.Params.API
-	bid := timers.Offer(&c, t)
-	w.limits = chain.Usage{Cycles: max(bid.Limits.Cycles, api.FiringCycles), Cells: max(bid.Limits.Cells, api.FiringCells)}
+	w.bid = timers.Offer(&c, t)
+	w.limits = chain.Usage{Cycles: max(w.bid.Limits.Cycles, api.FiringCycles), Cells: max(w.bid.Limits.Cells, api.FiringCells)}
 	if w.code, w.load, err = b.loadOf(t.Actor, t.To); err != nil {
 		return w, err
 	}
@@ -352,21 +353,20 @@ func (b *block) fire(d *firing) error {
 			return err
 		}
 	}
-	t, err := timers.Load(b.state, d.id)
+	t, err := timers.LoadDue(b.state, d.id)
 	if err != nil || t == nil {
 		return err
 	}
-	if busy, err := b.busy(t.To, d.limits.Cycles); err != nil || busy && t.Due() {
+	if busy, err := b.busy(t.To, d.limits.Cycles); err != nil || busy {
 		if err == nil {
 			_, err = b.putOff(t) // within the limits that it was chosen with
 		}
 		return err
 	}
-	taken, err := timers.Take(b.state, b.clock(), d.id)
-	if err != nil || taken == nil {
+	taken, err := timers.Take(b.state, b.clock(), t)
+	if err != nil {
 		return err
 	}
-	t = taken.Timer
 	id := b.firingID("cowboy-timer-firing-v1", t.ID)
 	api := &b.in.Params.API
 	own := chain.Usage{Cycles: min(api.FiringCycles, d.limits.Cycles), Cells: min(api.FiringCells, d.limits.Cells)}

@@ -67,7 +67,7 @@ func TestLongDataLieApart(t *testing.T) { // ADR 153
 				}
 				continue
 			}
-			got, err := Take(base, at(90), id)
+			got, err := fireOff(base, at(90), id)
 			if err != nil || !bytes.Equal(got.Data, data) {
 				t.Fatalf("data of %d bytes come back as %d, %v", size, len(got.Data), err)
 			}

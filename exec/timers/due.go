@@ -192,13 +192,17 @@ func TopUp(o *state.Overlay, c Clock, t *Timer, by chain.Wei) {
 	q.saveLink(t)
 }
 
-// Take gets a timer that is due out of the order for its firing; nil for one that was
-// cancelled or moved.
-func Take(o *state.Overlay, c Clock, id ID) (*Taken, error) {
-	t, err := Load(o, id)
-	if err != nil || t == nil || t.place != inReady {
+// LoadDue returns a timer that is due still; nil for one that was cancelled or moved.
+func LoadDue(v state.View, id ID) (*Timer, error) {
+	t, err := Load(v, id)
+	if err != nil || t == nil || !t.Due() {
 		return nil, err
 	}
+	return t, nil
+}
+
+// Take gets a timer that is due out of the order for its firing.
+func Take(o *state.Overlay, c Clock, t *Timer) (*Taken, error) {
 	if err := t.openData(o); err != nil {
 		return nil, err
 	}

@@ -148,7 +148,7 @@ func (s *sleepers) work(t *testing.T, blocks int) (reads, writes []int) {
 			t.Fatal(err)
 		}
 		for _, id := range ids {
-			if _, err := Take(o, c, id); err != nil {
+			if _, err := fireOff(o, c, id); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -264,7 +264,7 @@ func TestNearTimersLeaveSleepersAlone(t *testing.T) {
 		if err != nil || len(ids) != 1 {
 			t.Fatalf("%d timers are due, %v", len(ids), err)
 		}
-		if _, err := Take(o, c, ids[0]); err != nil {
+		if _, err := fireOff(o, c, ids[0]); err != nil {
 			t.Fatal(err)
 		}
 	})

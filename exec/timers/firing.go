@@ -9,11 +9,11 @@ import (
 	"github.com/cowboy-foundation/cowboy/state"
 )
 
-// Fund fills the escrow of a due timer up to what so much use takes at the price that it
-// bids. It returns the tip within that price; false where the bid's caps are below the base
+// Fund fills the escrow of a due timer up to what so much use takes at the price of its
+// bid ([Offer]). It returns the tip within that price; false where the bid's caps are below the base
 // fees, or its actor's balance is too small.
-func Fund(p funds.Purse, o *state.Overlay, c Clock, t *Timer, use chain.Usage) (tip chain.FeePair, ok bool, err error) {
-	tip, ok = Offer(&c, t).Price(c.Base)
+func Fund(p funds.Purse, o *state.Overlay, c Clock, t *Timer, bid Bid, use chain.Usage) (tip chain.FeePair, ok bool, err error) {
+	tip, ok = bid.Price(c.Base)
 	if ok {
 		ok, err = Fill(p, o, c, t, use, c.at(tip).Most)
 	}

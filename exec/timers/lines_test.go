@@ -106,7 +106,7 @@ func (w *crowd) block() (fired int, late chain.Height) {
 	for _, id := range ids {
 		timer := mustLoad(w.t, w.o, id)
 		if timer.Actor[0] == honest {
-			if _, err := Take(w.o, w.c, id); err != nil {
+			if _, err := fireOff(w.o, w.c, id); err != nil {
 				w.t.Fatal(err)
 			}
 			fired, late = fired+1, max(late, w.c.Height-timer.Height)

@@ -163,7 +163,7 @@ func (m *twin) block(t *testing.T, rng *rand.Rand, o *state.Overlay) {
 func (m *twin) fire(t *testing.T, o *state.Overlay, id ID) {
 	t.Helper()
 	k := m.all[m.find(id)]
-	timer, err := Take(o, m.clock, id)
+	timer, err := fireOff(o, m.clock, id)
 	if err != nil || timer == nil || timer.Handler != "tick" {
 		t.Fatalf("take: %v", err)
 	}

@@ -232,7 +232,7 @@ func TestChangesOfTimers(t *testing.T) { // resolution 7.6; instructions 49, 50
 	}
 	_, err = configure(at(20), Config{Limits: chain.Usage{Cycles: 10_002}})
 	is("it waits for its turn", err, ErrDue)
-	got, err := Take(o, at(20), id)
+	got, err := fireOff(o, at(20), id)
 	if err != nil || got == nil {
 		t.Fatalf("taken: %+v, %v", got, err)
 	}
@@ -371,7 +371,7 @@ func TestCatchingUp(t *testing.T) { // resolution 11.14
 			t.Errorf("%d ready at height %d, %v, want %d", len(ids), h, err, want[h])
 		}
 		for _, id := range ids {
-			if got, err := Take(o, at(h), id); got == nil || err != nil {
+			if got, err := fireOff(o, at(h), id); got == nil || err != nil {
 				t.Fatalf("%+v, %v", got, err)
 			}
 		}
@@ -512,4 +512,13 @@ func FuzzRecords(f *testing.F) {
 			t.Error(err)
 		}
 	})
+}
+
+// fireOff takes a timer out of the order as a firing does; nil for one that is not due.
+func fireOff(o *state.Overlay, c Clock, id ID) (*Taken, error) {
+	t, err := LoadDue(o, id)
+	if err != nil || t == nil {
+		return nil, err
+	}
+	return Take(o, c, t)
 }

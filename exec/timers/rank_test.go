@@ -104,7 +104,7 @@ func TestStarvationBound(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, id := range ids {
-			timer, err := Take(o, c, id)
+			timer, err := fireOff(o, c, id)
 			if err != nil {
 				t.Fatal(err)
 			}
