@@ -39,7 +39,8 @@ chain/fees: chain/genesis
 chain/order: chain
 
 # The state, and how it lies on disk.
-state/journal:
+state/owner:
+state/journal: state/owner
 state/rlp:
 state/blocklog: chain
 state: chain state/rlp
@@ -132,7 +133,7 @@ node/datadir: consensus/engine consensus/guard exec node/keystore node/release s
 node/setup: chain/ceremony node/datadir
 node/ledger: chain/ceremony consensus/engine exec/market/books exec/parallel lanes state/snapshot
 node/rpc: exec node/light node/pyvalue
-node/client: node/rpc
+node/client: node/rpc state/owner
 node/cluster:
 node/tools: lanes/sigverify node/blockdoc node/ledger node/setup
 node/query: lanes/sigverify node/ledger node/nice node/rpc node/trial

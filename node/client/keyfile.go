@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"github.com/cowboy-foundation/cowboy/crypto/secp256k1"
+	"github.com/cowboy-foundation/cowboy/state/owner"
 )
 
 // Parts of a key file. The form is PEM (RFC 7468 with RFC 1421 headers):
@@ -171,7 +172,7 @@ func ReplaceKey(path string, key *secp256k1.PrivateKey) (moved string, err error
 		return "", fmt.Errorf("a key on its way to %s: %w", path, err)
 	}
 	if moved, err = keepOld(path); err == nil {
-		err = os.Rename(next, path)
+		err = owner.Rename(next, path)
 	}
 	if err != nil {
 		return "", errors.Join(fmt.Errorf("keep old key: %w", err), os.Remove(next))

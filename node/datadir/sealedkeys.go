@@ -15,6 +15,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/chain/genesis"
 	"github.com/cowboy-foundation/cowboy/consensus/guard"
 	"github.com/cowboy-foundation/cowboy/node/keystore"
+	"github.com/cowboy-foundation/cowboy/state/owner"
 )
 
 // Passphrase returns the passphrase of an encrypted key file. It is called once the
@@ -335,7 +336,7 @@ func replaceKeys(name string, raw []byte, check func(*keyFile) error) error {
 		err = check(&f)
 	}
 	if err == nil {
-		err = os.Rename(next, name)
+		err = owner.Rename(next, name)
 	}
 	if err != nil {
 		return errors.Join(fmt.Errorf("write keys: %w", err), os.Remove(next))

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/cowboy-foundation/cowboy/chain"
@@ -169,6 +170,35 @@ func TestKeyFilesFromOutside(t *testing.T) {
 		}
 		if _, err := datadir.UnlockKeys(dir, says("pass")); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: %v", rule, err)
+		}
+	}
+}
+
+// An operator who encrypts or decrypts the keys of a node as root leaves them to the user
+// that the node runs as.
+func TestRootEncryptsForTheNode(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("needs root: only root can give files to others")
+	}
+	top, _ := dealt(t, 4)
+	dir := datadir.DealtFolder(top, 0)
+	name := filepath.Join(dir, datadir.KeysFile)
+	if err := os.Chown(name, 1234, 1235); err != nil {
+		t.Fatal(err)
+	}
+	for _, step := range []func() error{
+		func() error { return datadir.EncryptKeys(dir, []byte("hunter two"), quickCost) },
+		func() error { return datadir.DecryptKeys(dir, says("hunter two")) },
+	} {
+		if err := step(); err != nil {
+			t.Fatal(err)
+		}
+		info, err := os.Stat(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if is := info.Sys().(*syscall.Stat_t); is.Uid != 1234 || is.Gid != 1235 || info.Mode() != 0o600 {
+			t.Errorf("the file is of %d:%d, mode %v", is.Uid, is.Gid, info.Mode())
 		}
 	}
 }

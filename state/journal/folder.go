@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+
+	"github.com/cowboy-foundation/cowboy/state/owner"
 )
 
 // Folder is the part of a file system that a journal needs. Tests, and the
@@ -62,23 +64,9 @@ func (d osFolder) locked(name string, flags int) (File, error) {
 	return osFile{f}, nil
 }
 
-// Rename leaves the name with its owner where root renames: a tool that root runs opens the
-// node's journals, and the node must be able to open them again. Others cannot give files
-// away, and a node that may write the folder goes on without.
-func (d osFolder) Rename(from, to string) error {
-	info, err := os.Stat(d.path(to))
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return err
-	}
-	if err == nil && os.Geteuid() == 0 {
-		if was, ok := info.Sys().(*syscall.Stat_t); ok && was.Uid != 0 {
-			if err := os.Chown(d.path(from), int(was.Uid), int(was.Gid)); err != nil {
-				return err
-			}
-		}
-	}
-	return os.Rename(d.path(from), d.path(to))
-}
+// Rename leaves the name with its owner: a tool that root runs opens the node's journals,
+// and the node must be able to open them again.
+func (d osFolder) Rename(from, to string) error { return owner.Rename(d.path(from), d.path(to)) }
 
 func (d osFolder) Remove(name string) error {
 	if err := os.Remove(d.path(name)); !errors.Is(err, os.ErrNotExist) {
