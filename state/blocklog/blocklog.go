@@ -188,6 +188,7 @@ func (l *Log) cutOff() error {
 		return err
 	}
 	l.bytes.Add(l.end - info.Size())
+	l.reading.invalidate(l.number) // the last record was read when the file was longer
 	return l.file.Sync()
 }
 

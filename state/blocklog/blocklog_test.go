@@ -206,6 +206,9 @@ func TestTornTailIsCutOff(t *testing.T) {
 	if info.Size() != last.end() || l.Bytes() != last.end() {
 		t.Errorf("file of %d bytes, %d counted, want %d", info.Size(), l.Bytes(), last.end())
 	}
+	if found, err := l.CheckFiles(1); err != nil || len(found) > 0 { // nobody else has shortened it
+		t.Errorf("behind a start that has cut off what a crash left: %v, %v", found, err)
+	}
 	check(t, k.add(l, rng))
 	check(t, k.verify(l))
 	check(t, l.Close())
