@@ -8,6 +8,7 @@ import (
 	"math/big"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/exec/market/jobs"
@@ -22,7 +23,7 @@ var (
 
 // TestMarkets: the chain has what the model has, after every block of every market.
 func TestMarkets(t *testing.T) {
-	met, executors, engine := map[string]int{}, another(t), newEngine(t)
+	met, executors, engine, far := map[string]int{}, another(t), newEngine(t), showing(t)
 	for seed := *first; seed < *first+*seeds; seed++ {
 		g := newGame(t, seed, 5+int(seed%9))
 		if g.another = executors; seed%4 == 0 {
@@ -35,9 +36,22 @@ func TestMarkets(t *testing.T) {
 		for what, n := range g.stats {
 			met[what] += n
 		}
+		far("%d of %d markets played", seed-*first+1, *seeds)
 	}
 	for _, what := range slices.Sorted(maps.Keys(met)) {
 		t.Logf("%7d %s", met[what], what)
+	}
+}
+
+// showing returns what says how far a long test is, from time to time.
+func showing(t testing.TB) func(format string, args ...any) {
+	last := time.Now()
+	return func(format string, args ...any) {
+		t.Helper()
+		if time.Since(last) >= 5*time.Second {
+			last = time.Now()
+			t.Logf(format, args...)
+		}
 	}
 }
 

@@ -16,9 +16,10 @@ const dayBlocks = 86_400
 // which somebody acts or something falls due. All that have lied have lost stake or
 // reputation by the end, and those that worked are paid.
 func TestYear(t *testing.T) {
-	g := newYear(t, 1)
+	g, far := newYear(t, 1), showing(t)
 	for day := range *days {
 		g.day(uint64(day)*dayBlocks, day+30 < *days)
+		far("%d of %d days, %d blocks", day+1, *days, g.stats["block"])
 	}
 	for len(g.m.jobs) > 0 {
 		g.height = g.nextInterest()
