@@ -20,7 +20,7 @@ TOOLS      := $(shell $(GO) env GOPATH)/bin
 TAGS       := pebblegozstd,netgo,osusergo
 export GOAMD64 := v1
 
-.PHONY: help build devnet stage-devnet test acceptance check ci transcripts race sim sim-machines sim-nodes sim-markets sim-lives twins mutants fuzz soak soak-kill soak-committee soak-examples soak-own-key soak-crash soak-damage soak-liars soak-stall soak-drip soak-lanes soak-limits soak-exec soak-market soak-market-year soak-hostile soak-pvm-fuzz soak-day soak-rent bench bench-crypto bench-state \
+.PHONY: help build devnet stage-devnet test acceptance check ci transcripts race sim sim-machines sim-nodes sim-markets sim-lives twins mutants fuzz soak soak-kill soak-committee soak-examples soak-own-key soak-crash soak-damage soak-liars soak-stall soak-drip soak-lanes soak-limits soak-exec soak-market soak-market-year soak-market-kills soak-hostile soak-pvm-fuzz soak-day soak-rent bench bench-crypto bench-state \
         bench-lanes bench-exec bench-market bench-timers bench-workloads bench-consensus bench-strangers bench-pvm bench-pvm-costs bench-compare bench-gate bench-e2e generate spec-map purego arm64 i386 interop oracles pvm-oracle pvm-scripts pvm-arch tools clean
 
 help: ## list the targets
@@ -153,6 +153,9 @@ soak-market: ## play MARKETS=10000 runner markets beside a plain model, from FIR
 
 soak-market-year: ## 365 days of a runner market beside the model (DAYS=365), empty blocks left out: who lied has lost stake or reputation, who worked is paid
 	$(GO) test -count=1 -timeout 0 -v ./exec/marketsim -run 'TestYear$$' -args -days=$(or $(DAYS),365)
+
+soak-market-kills: ## a market of 50 runners by script on four validators, one killed every 20 s, a fifth node joining by a snapshot: JOBS=10000 (a quarter of an hour; JOBS=200 in less than a minute)
+	$(GO) test -count=1 -timeout 90m -v ./node/soak -run 'TestMarketUnderKills$$' -args -market-jobs=$(or $(JOBS),10000)
 
 soak-hostile: ## a chain under every attack on time, bytes and room beside honest people: FOR=10m, at least 200 blocks an attack
 	$(GO) test -count=1 -timeout 0 -v ./bench/siege -run 'TestSiege$$' -args -for=$(or $(FOR),10m) -attack='$(ATTACK)'

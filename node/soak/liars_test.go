@@ -29,7 +29,7 @@ var (
 )
 
 // liarTiming is that of the committees with liars: a liar's view costs a test little.
-var liarTiming = timing{100 * time.Millisecond, 400 * time.Millisecond, true}
+var liarTiming = timing{block: 100 * time.Millisecond, patience: 400 * time.Millisecond, shards: true}
 
 // fewLies are those of the short form: one that is silent, and one that lies about
 // shards. One that contradicts itself is of a pair, and with one whose blocks are refused

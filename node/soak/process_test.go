@@ -162,7 +162,7 @@ func verifyChain(t *testing.T, bin, dataDir string) string {
 	return strings.TrimSpace(string(out))
 }
 
-var httpClient = &http.Client{Timeout: 30 * time.Second}
+var httpClient = &http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 16}}
 
 // get decodes a JSON answer; ok is false for 404 and for a node that is gone.
 func get(ctx context.Context, url string, into any) (ok bool, err error) {

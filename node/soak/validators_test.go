@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/cowboy-foundation/cowboy/chain/genesis"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 	"github.com/cowboy-foundation/cowboy/node/datadir"
 	"github.com/cowboy-foundation/cowboy/node/porttest"
 	"github.com/cowboy-foundation/cowboy/node/rpc"
@@ -45,10 +46,12 @@ func newValidatorSet(t *testing.T, n int, block time.Duration, relayed bool, arg
 	return newPatientSet(t, n, timing{block: block, patience: 400 * time.Millisecond}, relayed, args...)
 }
 
-// timing is the block time, and the time that a leader has beyond it.
+// timing is the block time, and the time that a leader has beyond it, with what else the
+// genesis has other than a devnet's.
 type timing struct {
 	block, patience time.Duration
 	shards          bool // any transaction makes a block go as shards
+	change          func(*params.Params)
 }
 
 // newPatientSet does so with timers of its own.
@@ -72,6 +75,9 @@ func newDealtSet(t *testing.T, n int, times timing, relayed bool, args ...string
 	g.Params.NullifyRetryMillis = 500
 	if relayed || times.shards {
 		g.Params.MaxWholeBytes = 1 // any transaction makes a block go as shards
+	}
+	if times.change != nil {
+		times.change(&g.Params)
 	}
 	raw, err := g.MarshalJSON()
 	if err != nil {
