@@ -156,6 +156,7 @@ cmd/cowboy-bench: bench bench/builds bench/gate
 node/acceptance:
 exec/pvm/conformance:
 exec/marketsim:
+exec/market/attacks:
 node/hostile:
 node/acceptance/examples:
 node/soak:
