@@ -17,6 +17,7 @@ type jobCommands struct {
 	Status     jobStatus     `cmd:"" help:"Show which phase a job is in, and when that ends."`
 	Runners    jobRunners    `cmd:"" help:"Show who was drawn for a job and what became of it."`
 	Results    jobResults    `cmd:"" help:"Show the results that runners have revealed."`
+	Verified   jobVerified   `cmd:"" help:"Print what the results came to, once they agree."`
 	Candidates jobCandidates `cmd:"" help:"Print who can be drawn for a job as a JSON array, or the proof of one of them."`
 	Cancel     jobCancel     `cmd:"" help:"Take a job back while nobody is assigned; the price comes back."`
 }

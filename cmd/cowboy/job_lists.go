@@ -97,6 +97,39 @@ func dataText(r *rpc.ResultReply) string {
 	return "the node does not keep transaction " + r.TxHash
 }
 
+type jobVerified struct{ jobArg }
+
+// Help teaches the command.
+func (jobVerified) Help() string {
+	return "It is printed as text where it is one, else as hex. The keccak256 of the data is the job's data_hash (--json shows it), which \"cowboy proof storage\" proves. The exit code is 1 while there is no verdict, and where the results came to nothing.\n\nExample:\n\n    cowboy job verified 0x… > answer.json"
+}
+
+// Run prints the data.
+func (c *jobVerified) Run(ctx context.Context, s *session) error {
+	id, api, err := ask(s, c.resolve)
+	if err != nil {
+		return err
+	}
+	r, err := api.JobVerified(ctx, id)
+	if err != nil {
+		return err
+	}
+	switch {
+	case r.VerdictAt == 0 && r.Outcome == "open":
+		return fmt.Errorf("job %s has no verdict yet: see \"cowboy job status\"", id)
+	case r.Outcome != "ok":
+		return fmt.Errorf("the results of job %s came to nothing: %s", id, r.Outcome)
+	case r.Data == nil:
+		return fmt.Errorf("the node cannot tell the data of job %s, whose hash is %s: ask one that keeps the transactions", id, r.DataHash)
+	}
+	text := &lines{}
+	if text.add("%s", *r.Data); r.Text != nil {
+		text = &lines{}
+		text.add("%s", strings.TrimSpace(*r.Text))
+	}
+	return s.show(r, text)
+}
+
 type jobCandidates struct {
 	jobArg
 	Runner string `placeholder:"ADDRESS" help:"Print the proof of this one instead: leaf and siblings up to the job's candidates_root."`

@@ -118,6 +118,11 @@ func TestJobByHand(t *testing.T) {
 	if results.TotalCount != 3 || results.Outcome != "ok" {
 		t.Fatalf("results: %+v", results)
 	}
+	var came rpc.JobVerifiedReply
+	l.do(&came, "job", "verified", id)
+	if came.Text == nil || *came.Text != answers[0] && *came.Text != answers[1] || came.ConsensusCount != 2 || came.TotalRunners != 3 {
+		t.Errorf("verified: %+v", came)
+	}
 	earned := map[string]chain.Wei{}
 	for _, r := range results.Results {
 		for n, answer := range answers {
@@ -205,7 +210,7 @@ func (l *live) jobEnds(id string, job *rpc.JobReply, earned map[string]chain.Wei
 func TestJobCommandsRefuse(t *testing.T) {
 	l := newLive(t)
 	unknown := "0x" + strings.Repeat("11", 32)
-	for _, args := range [][]string{{"get"}, {"status"}, {"runners"}, {"results"}, {"candidates"}} {
+	for _, args := range [][]string{{"get"}, {"status"}, {"runners"}, {"results"}, {"verified"}, {"candidates"}} {
 		code, _, stderr := l.run("job", args[0], unknown, "--json")
 		var f failure
 		if json.Unmarshal([]byte(stderr), &f) != nil || code != exitFailed || f.Code != rpc.CodeUnknownJob {

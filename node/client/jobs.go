@@ -54,6 +54,11 @@ func (c *Client) JobResults(ctx context.Context, id chain.Hash) (*rpc.JobResults
 	}
 }
 
+// JobVerified returns what the results of a job came to.
+func (c *Client) JobVerified(ctx context.Context, id chain.Hash) (*rpc.JobVerifiedReply, error) {
+	return get[rpc.JobVerifiedReply](ctx, c, "/job/"+id.String()+"/verified")
+}
+
 // JobTerms returns specification and terms of a job.
 func (c *Client) JobTerms(ctx context.Context, id chain.Hash) (*rpc.JobTermsReply, error) {
 	return get[rpc.JobTermsReply](ctx, c, "/job/"+id.String()+"/terms")

@@ -147,7 +147,7 @@ func TestUnknownJobs(t *testing.T) {
 	d, s := newDocket(t)
 	id, unknown := chain.Hash{1}, chain.Hash{2}
 	d.putJob(id, func(*jobs.Job) {})
-	for _, rest := range []string{"", "/status", "/runners", "/results", "/terms", "/candidates", "/candidate/" + chain.Address{}.String()} {
+	for _, rest := range []string{"", "/status", "/runners", "/results", "/verified", "/terms", "/candidates", "/candidate/" + chain.Address{}.String()} {
 		wantError(t, request(s, http.MethodGet, "/job/"+unknown.String()+rest, "", nil), http.StatusNotFound, rpc.CodeUnknownJob)
 		wantError(t, request(s, http.MethodGet, "/job/0x12"+rest, "", nil), http.StatusBadRequest, rpc.CodeBadHash)
 	}
