@@ -20,7 +20,7 @@ TOOLS      := $(shell $(GO) env GOPATH)/bin
 TAGS       := pebblegozstd,netgo,osusergo
 export GOAMD64 := v1
 
-.PHONY: help build devnet stage-devnet test acceptance check ci transcripts race sim sim-machines sim-nodes sim-markets sim-lives twins mutants fuzz soak soak-kill soak-committee soak-examples soak-own-key soak-crash soak-damage soak-liars soak-stall soak-drip soak-lanes soak-limits soak-exec soak-market soak-market-year soak-market-kills soak-hostile soak-pvm-fuzz soak-day soak-rent bench bench-crypto bench-state \
+.PHONY: help build devnet stage-devnet test acceptance check ci transcripts race sim sim-machines sim-nodes sim-markets sim-lives twins mutants fuzz soak soak-kill soak-committee soak-examples soak-own-key soak-crash soak-damage soak-liars soak-stall soak-drip soak-lanes soak-limits soak-exec soak-draws soak-market soak-market-year soak-market-kills soak-hostile soak-pvm-fuzz soak-day soak-rent bench bench-crypto bench-state \
         bench-lanes bench-exec bench-market bench-timers bench-workloads bench-consensus bench-strangers bench-pvm bench-pvm-costs bench-compare bench-gate bench-e2e generate spec-map purego arm64 i386 interop oracles pvm-oracle pvm-scripts pvm-arch tools clean
 
 help: ## list the targets
@@ -80,7 +80,7 @@ mutants: ## plant known bugs one at a time and say what finds each (ONLY=name,na
 fuzz: ## run every fuzz target for a bounded time (TIME=10s each)
 	@.ci/fuzz $(TIME)
 
-soak: soak-kill soak-committee soak-own-key soak-crash soak-damage soak-liars soak-drip soak-lanes soak-limits soak-exec twins mutants ## the long floors: kills, power cuts, full lanes, the Python machine, limits, twins, planted bugs, long fuzzing, long simulation
+soak: soak-kill soak-committee soak-own-key soak-crash soak-damage soak-liars soak-drip soak-lanes soak-limits soak-exec soak-draws twins mutants ## the long floors: kills, power cuts, full lanes, the Python machine, limits, twins, planted bugs, long fuzzing, long simulation
 	@.ci/fuzz 2m
 	cd consensus/simtest && $(GO) test -count=1 -timeout 60m -run 'TestSim$$' -args -report -first=1 -seeds=5000
 	cd node/simnode && $(GO) test -count=1 -timeout 0 -run 'TestNodes$$' -args -report -first=1 -seeds=300
@@ -147,6 +147,9 @@ soak-exec: ## what the tests of execution and of the tries do in part, in full: 
 	$(GO) test -count=1 -timeout 30m ./exec/pvm/ucd -run 'TestPropertiesAgainstPython$$' -args -every
 	$(GO) test -count=1 -timeout 30m ./exec/pvm/conformance -run 'TestRandomPrograms$$' -args -programs=100
 	$(GO) test -count=1 -timeout 30m ./state/tree -run 'TestForestAgainstPlain$$' -args -forests=12
+
+soak-draws: ## chi-square of the first places of both selections over DRAWS=100000 seeds
+	$(GO) test -count=1 -v ./exec/market/selection -run 'TestFirstPlacesAreFair$$' -args -draw-seeds=$(or $(DRAWS),100000)
 
 soak-market: ## play MARKETS=10000 runner markets beside a plain model, from FIRST=1
 	$(GO) test -count=1 -timeout 0 -v ./exec/marketsim -run 'TestMarkets$$' -args -first=$(FIRST) -seeds=$(or $(MARKETS),10000)

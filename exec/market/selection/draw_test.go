@@ -124,64 +124,6 @@ func TestLargestTree(t *testing.T) {
 	}
 }
 
-// TestFirstPlacesAreFair: over 100,000 seeds the first place goes to a runner as often as
-// its part of the weights says. With six degrees of freedom chi-square exceeds 33 once in
-// 90,000 runs, and the seeds are fixed.
-func TestFirstPlacesAreFair(t *testing.T) {
-	const limit = 33.0
-	seeds := uint64(100_000)
-	if testing.Short() {
-		seeds = 5_000
-	}
-	v2, v3 := takeSeven(selection.V2), takeSeven(selection.V3)
-	everybody := v3.Divide(selection.AllMembers, nil)
-	fav := selection.MRU{Known: true, Runner: chain.Address{0x40}, Factor: 4}
-	for _, c := range []struct {
-		name   string
-		s      *selection.Snapshot
-		factor uint64 // of the MRU
-		draw   func(*selection.Round) []selection.Step
-	}{
-		{"v2", v2, 1, func(r *selection.Round) []selection.Step { return v2.DrawV2(r, true) }},
-		{"v2, not chained", v2, 1, func(r *selection.Round) []selection.Step { return v2.DrawV2(r, false) }},
-		{"v3", v3, 1, func(r *selection.Round) []selection.Step {
-			return everybody.DrawV3(r, selection.MRU{})
-		}},
-		{"v3, with an MRU", v3, 4, func(r *selection.Round) []selection.Step { return everybody.DrawV3(r, fav) }},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			var won [7]float64
-			for k := range seeds {
-				r := &selection.Round{Runners: 2}
-				binary.BigEndian.PutUint64(r.First[:], k)
-				steps := c.draw(r)
-				if len(steps) != 2 || steps[0].Candidate == steps[1].Candidate {
-					t.Fatalf("seed %d: %+v", k, steps)
-				}
-				won[steps[0].Candidate]++
-			}
-			var weights [7]float64
-			total := 0.0
-			for i, candidate := range c.s.Candidates() {
-				weights[i] = float64(candidate.BaseWeight)
-				if candidate.Runner == fav.Runner {
-					weights[i] *= float64(c.factor)
-				}
-				total += weights[i]
-			}
-			chi := 0.0
-			for i, w := range weights {
-				expected := float64(seeds) * w / total
-				chi += (won[i] - expected) * (won[i] - expected) / expected
-			}
-			if chi > limit {
-				t.Errorf("chi-square %.1f: won %v of weights %v", chi, won, weights)
-			}
-			t.Logf("chi-square %.1f", chi)
-		})
-	}
-}
-
 func TestMembersOf(t *testing.T) { // CIP-11 §7.3, §15.9
 	for _, c := range []struct {
 		validators, runners int
