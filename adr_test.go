@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -75,5 +77,46 @@ func TestDecisionsAreListed(t *testing.T) {
 		if !listed[filepath.Base(file)] {
 			t.Errorf("%s has no row in docs/adr/README.md", file)
 		}
+	}
+}
+
+// adrUnused is the sentence of docs/adr/README.md that says which numbers have no record, and
+// up to which number it speaks: those above may still be in somebody's hands.
+var adrUnused = regexp.MustCompile(`Of the numbers up to (\d+), these are not in use: ([\d\s,and-]+)\.`)
+
+// TestUnusedNumbersAreSaid holds that sentence to the records: it names every number that
+// has none, and no other.
+func TestUnusedNumbersAreSaid(t *testing.T) {
+	page, err := os.ReadFile("docs/adr/README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sentence := adrUnused.FindStringSubmatch(string(page))
+	if sentence == nil {
+		t.Fatal("docs/adr/README.md does not say which numbers are not in use")
+	}
+	last, _ := strconv.Atoi(sentence[1])
+	var said, unused []int
+	for _, one := range regexp.MustCompile(`(\d+)(?:-(\d+))?`).FindAllStringSubmatch(sentence[2], -1) {
+		from, _ := strconv.Atoi(one[1])
+		to, err := strconv.Atoi(one[2])
+		if err != nil {
+			to = from
+		}
+		for n := from; n <= to; n++ {
+			said = append(said, n)
+		}
+	}
+	for n := 1; n <= last; n++ {
+		found, err := filepath.Glob(fmt.Sprintf("docs/adr/%04d-*.md", n))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(found) == 0 {
+			unused = append(unused, n)
+		}
+	}
+	if !slices.Equal(said, unused) {
+		t.Errorf("docs/adr/README.md says that the numbers %v have no record; these have none: %v", said, unused)
 	}
 }
