@@ -54,6 +54,8 @@ func TestLongTextsArePaid(t *testing.T) {
 		{"f = lambda *a: None\nT = (1,) * 2000\nfor i in range(50): f = staticmethod(f)\n", "f(*T)", 50 * 2000 * 2 * costs.Dynamic.Element},
 		{"class A: pass\nfor i in range(40): setattr(A, '%0900d' % i, i)\n", "A.__dict__", 40 * 900 / costs.Work.TokenBytes},
 		{"def f(**kw): pass\nK = {'a%d' % i: i for i in range(500)}\n", "f(**K)", 500 * 3 * costs.Dynamic.DictOp},
+		{"def f(a=1, b=1, c=1, d=1, e=1, **kw): pass\nK = {NAME: 1}\n", "f(**K)", 5 * perKey},
+		{"def f(a=1, b=1, c=1, d=1, e=1, /): pass\nK = {NAME: 1}\n", "try: f(**K)\n    except TypeError: pass", 5 * perKey},
 		{"b = bytearray(64 * 1024)\n", "b.copy()", 64 << 10 / costs.Work.RoomBytes},
 		{"S = (NAME,)\n", "type('T', (), {'__slots__': S})", long * costs.Dynamic.Char},
 		{"", "type('T', (), {NAME: 1})", perKey},

@@ -75,11 +75,20 @@ func (m *Machine) bindInto(regs []Value, fn *Function, a Args) error {
 // looked at for one.
 func (m *Machine) looked(n int64) { m.ChargeCount(n/m.Work().TokenBytes, m.dyn.Element) }
 
+// compared charges for n comparisons with a name that is longer than those which looked
+// pays for: names of one length that differ at their ends are read whole.
+func (m *Machine) compared(n int64, name *Str) {
+	if len(name.s) > shortKey {
+		m.ChargeCount(n*int64(len(name.s)/int(m.Work().KeyBytes)), m.dyn.Char)
+	}
+}
+
 // bindKeyword places one keyword argument.
 func (m *Machine) bindKeyword(regs []Value, fn *Function, extra *Dict, name *Str, v Value, a Args) error {
 	o := fn.unit.obj
 	total := o.Args + o.KwOnly
-	// Paid: by looked, for as many names as are compared.
+	m.compared(int64(total-o.PosOnly), name)
+	// Paid: by looked, for as many names as are compared, and by compared for long ones.
 	for i := o.PosOnly; i < total; i++ {
 		if o.Locals[i] == name.s {
 			m.looked(int64(i - o.PosOnly))
@@ -97,6 +106,10 @@ func (m *Machine) bindKeyword(regs []Value, fn *Function, extra *Dict, name *Str
 	}
 	if o.PosOnly > 0 {
 		m.looked(int64(o.PosOnly) * int64(len(a.Names)))
+		// Paid: by the call, which put each keyword there.
+		for _, n := range a.Names {
+			m.compared(int64(o.PosOnly), n)
+		}
 		if text := positionalAsKeyword(o, a.Names); text != "" {
 			return m.Raise(m.rt.classes.TypeError, "%s() got some positional-only arguments passed as keyword arguments: '%s'", fn.qualName.s, text)
 		}

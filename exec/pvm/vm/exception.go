@@ -71,7 +71,7 @@ func (m *Machine) setContext(e, h *Exception) {
 		if !ok {
 			break
 		}
-		m.Charge(m.dyn.Element)
+		m.Charge(2 * m.dyn.Element) // read from anywhere, and every other one once more
 		if next == e {
 			o.context = unbound
 			break

@@ -220,7 +220,7 @@ func (m *Machine) deriveGroup(e *Exception, parts []Value) (Value, error) {
 	if !ok || g.group == nil {
 		return None, m.Raise(m.rt.classes.TypeError, "derive must return an instance of BaseExceptionGroup")
 	}
-	g.trace, g.cause, g.context, g.suppress = e.trace[:len(e.trace):len(e.trace)], e.cause, e.context, e.suppress
+	g.trace, g.cause, g.context, g.suppress = m.copyTrace(e), e.cause, e.context, e.suppress
 	name := m.newStr("__notes__")
 	notes, ok, err := m.LookupAttr(e.val(), name)
 	if err != nil || !ok {
@@ -231,6 +231,13 @@ func (m *Machine) deriveGroup(e *Exception, parts []Value) (Value, error) {
 		err = m.SetAttr(r, name, Value{ref: &c.Object})
 	}
 	return r, err
+}
+
+// copyTrace returns the traceback of e for another exception, which is raised from there
+// on: were it shared, the first place that this one passes would copy it, unpaid.
+func (m *Machine) copyTrace(e *Exception) []TraceEntry {
+	m.Alloc(len(e.trace) * traceBytes)
+	return append(make([]TraceEntry, 0, len(e.trace)+1), e.trace...) // with room for where it is raised
 }
 
 // matchGroup is "except* types" for e: the part that matches and the rest, None
@@ -252,7 +259,7 @@ func (m *Machine) matchGroup(e *Exception, types Value) (yes, no Value, err erro
 		return None, None, err
 	}
 	ge, _ := g.exception()
-	ge.trace = e.trace[:len(e.trace):len(e.trace)]
+	ge.trace = m.copyTrace(e)
 	return g, None, nil
 }
 

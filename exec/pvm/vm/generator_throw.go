@@ -92,7 +92,7 @@ func (m *Machine) throwToDelegate(g *Generator, args []Value) (Value, bool, erro
 	if err := m.Enter(); err != nil {
 		return unbound, false, err
 	}
-	m.Charge(m.dyn.Element) // a chain of them is as deep as recursion may be
+	m.Charge(2 * m.dyn.Element) // a chain of them is as deep as recursion may be
 	defer m.exitAndIdle(g)
 	g.state = genRunning
 	d := g.delegate
@@ -124,10 +124,10 @@ func (m *Machine) throwToDelegate(g *Generator, args []Value) (Value, bool, erro
 func (m *Machine) closes(v Value) bool {
 	exit := m.rt.classes.GeneratorExit
 	if e, ok := v.exception(); ok {
-		return e.class.subclassOf(exit)
+		return m.below(e.class, exit)
 	}
 	c, ok := v.Class()
-	return ok && c.subclassOf(exit)
+	return ok && m.below(c, exit)
 }
 
 func (m *Machine) exitAndIdle(g *Generator) {

@@ -259,9 +259,14 @@ func sameOrigin(e, o *Exception) bool {
 	return e.group != nil && len(e.trace) == len(o.trace) && e.cause == o.cause && e.context == o.context
 }
 
+// leafBytes is the modelled size of a leaf among those that clauses did not handle.
+const leafBytes = 48
+
 func (m *Machine) collectLeaves(e *Exception, leaves map[*Exception]bool) error {
 	m.Charge(m.dyn.Element)
 	if e.group == nil {
+		m.Charge(2 * m.dyn.DictOp) // it may be read from anywhere, and the map grows
+		m.Alloc(leafBytes)
 		leaves[e] = true
 		return nil
 	}
