@@ -275,8 +275,7 @@ func (m *market) judgeAttempt(j *job) {
 	case !final:
 	case in:
 		j.outcome = noAgreement
-		m.freezeFaults(j, v.faults)
-		void(all)
+		m.grade(j, all, v)
 		m.close(j)
 	default: // somebody has withheld what it promised
 		m.freezeFaults(j, v.faults)

@@ -14,7 +14,7 @@ func (j *job) earned(m *market, s *seat) *big.Int {
 	switch j.outcome {
 	case agreed:
 		return cost
-	case noAgreement: // its verifier rejects it
+	case noAgreement: // its verifier rejects it, or others differ
 		return part(cost, m.p.Job.RejectedShareBasisPoints)
 	case actorFault:
 		return least(j.share(), wei(m.p.Job.MinFee))

@@ -92,6 +92,11 @@ func (j *job) verdictOf(all []*seat, final bool) (v verdict) {
 	}
 	if final {
 		v.outcome = noAgreement
+		if len(values) >= j.threshold() { // they have done the work, and differ (ADR 228)
+			for _, x := range values {
+				v.agree = append(v.agree, x.seat)
+			}
+		}
 	}
 	return v
 }

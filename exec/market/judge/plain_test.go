@@ -68,6 +68,11 @@ func plainVerdict(q *judge.Question) (d plainDecision) {
 	}
 	if q.Final || alone && len(outputs) > 0 {
 		d.outcome = judge.NoAgreement
+		if len(valid) >= int(v.Threshold) {
+			for _, r := range valid {
+				d.seats = append(d.seats, r.o.Seat)
+			}
+		}
 	}
 	return d
 }

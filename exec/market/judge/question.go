@@ -81,8 +81,9 @@ type Fault struct {
 // Decision is the answer to a [Question].
 type Decision struct {
 	Outcome Outcome
-	// Seats are those that agree, also on what is rejected, or that report the failure,
-	// ascending.
+	// Seats are those that agree, also on what is rejected, or that report the failure; where
+	// there is no agreement, those that each count by themselves, if these are enough.
+	// Ascending.
 	Seats []uint8
 	// Canonical is the seat whose data is the result; for a median, which nobody needs to
 	// have sent, the first of Seats.

@@ -40,8 +40,23 @@ func Verdict(q *Question) *Decision {
 		r.verify(q, d)
 	case final:
 		d.Outcome = NoAgreement
+		d.disagree(readings, threshold)
 	}
 	return d
+}
+
+// disagree notes whose results count by themselves where nothing is agreed, if they would have
+// been enough: they have done the work (ADR 228).
+func (d *Decision) disagree(readings []reading, threshold int) {
+	var seats []uint8
+	for i := range readings { // Bounded: 255 seats.
+		if readings[i].counts {
+			seats = append(seats, readings[i].output.Seat)
+		}
+	}
+	if len(seats) >= threshold {
+		d.Seats = seats
+	}
 }
 
 // Late judges results that come after a verdict, from the outcome and the key that it had:

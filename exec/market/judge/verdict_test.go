@@ -54,14 +54,16 @@ func TestVerdict(t *testing.T) {
 		{"majority decides early", early(ask(majority(vote("v")), ok(1, `{"v":1}`), ok(2, `{"v":1}`))), `1 [1 2] 1 {"v":1}`},
 		{"majority waits", early(ask(majority(vote("v")), ok(1, `{"v":1}`), ok(2, `{"v":2}`))), `0 [] 0 `},
 		{"majority, one is in", early(ask(majority(vote("v")), ok(1, `{"v":1}`))), `0 [] 0 `},
-		{"no majority", ask(majority(vote("v")), ok(0, `{"v":1}`), ok(1, `{"v":2}`), ok(2, `{"v":3}`)), `5 [] 0 `},
+		{"no majority", ask(majority(vote("v")), ok(0, `{"v":1}`), ok(1, `{"v":2}`), ok(2, `{"v":3}`)), `5 [0 1 2] 0 `},
+		{"no majority, one does not count", ask(majority(vote("v")), ok(0, `{"v":1}`), ok(1, `{}`), ok(2, `{"v":3}`)), `5 [0 2] 0 `},
+		{"no majority, one fails", ask(majority(vote("v")), failed(0, external), ok(1, `{"v":2}`), ok(2, `{"v":3}`)), `5 [1 2] 0 `},
 		{"majority, the field lacks", ask(majority(vote("v")), ok(0, `{}`), ok(1, `{}`), ok(2, `{"v":1}`)), `5 [] 0 `},
 		{"majority of null", ask(majority(vote("v")), ok(0, `{}`), ok(1, `{"v":null}`), ok(2, `{"v":null}`)), `1 [1 2] 1 {"v":null}`},
 		{"majority of all", ask(majority(), ok(0, `{"a":1,"b":2}`), ok(1, `{"a":1}`), ok(2, `{"b":2,"a":1}`)), `1 [0 2] 0 {"a":1,"b":2}`},
 		{"majority of text", ask(majority(format(chain.FormatText)), ok(0, `1`), ok(1, `1.0`), ok(2, `1`)), `1 [0 2] 0 1`},
 		{"majority of what is no text", ask(majority(format(chain.FormatText)), ok(0, "\xff"), ok(1, "\xff"), ok(2, "a")), `5 [] 0 `},
 		{"majority of bytes", ask(majority(format(chain.FormatBytes)), ok(0, "\xff"), ok(1, "\xff"), ok(2, "a")), "1 [0 1] 0 \xff"},
-		{"majority of two fields", ask(majority(vote("v"), checks(&chain.MajorityCheck{Field: "w"})), ok(0, `{"v":1,"w":1}`), ok(1, `{"v":1,"w":2}`), ok(2, `{"v":1,"w":3}`)), `5 [] 0 `},
+		{"majority of two fields", ask(majority(vote("v"), checks(&chain.MajorityCheck{Field: "w"})), ok(0, `{"v":1,"w":1}`), ok(1, `{"v":1,"w":2}`), ok(2, `{"v":1,"w":3}`)), `5 [0 1 2] 0 `},
 		{"majority fails", ask(majority(), failed(0, impossible), ok(1, `1`), failed(2, impossible)), `2 [0 2] 0 `},
 		{"majority fails early", early(ask(majority(), failed(1, external), failed(2, external))), `4 [1 2] 1 `},
 		{"failures of two classes", ask(majority(), failed(0, impossible), failed(1, external), ok(2, `1`)), `5 [] 0 `},
@@ -70,7 +72,7 @@ func TestVerdict(t *testing.T) {
 		{"structured waits", early(ask(structured(committee(3, 2)), ok(0, `{"v":1}`), ok(1, `{"v":1}`))), `0 [] 0 `},
 		{"structured, failures do not wait", early(ask(structured(), failed(0, impossible), failed(1, impossible))), `2 [0 1] 0 `},
 		{"structured, the larger star", ask(structured(committee(5, 3)), ok(0, `{"v":1}`), ok(1, `{"v":2}`), ok(2, `{"v":2}`), ok(3, `{"v":1}`), ok(4, `{"v":2}`)), `1 [1 2 4] 1 {"v":2}`},
-		{"structured disagrees", ask(structured(), ok(0, `{"v":1}`), ok(1, `{"v":"1"}`)), `5 [] 0 `},
+		{"structured disagrees", ask(structured(), ok(0, `{"v":1}`), ok(1, `{"v":"1"}`)), `5 [0 1] 0 `},
 		{"at the deadline", ask(structured(committee(3, 2)), ok(0, `{"v":1}`), ok(2, `{"v":1}`)), `1 [0 2] 0 {"v":1}`},
 
 		{"first_valid", ask(structured(committee(3, 2), first), at(ok(0, `{"v":1,"s":0}`), 9, 0), at(ok(1, `{"v":2}`), 1, 0), at(ok(2, `{"v":1,"s":2}`), 8, 0)), `1 [0 2] 2 {"v":1,"s":2}`},
@@ -85,7 +87,7 @@ func TestVerdict(t *testing.T) {
 		{"median, no number", ask(structured(medians, committee(3, 2)), ok(0, `{"v":"3"}`), ok(1, `{"v":1}`), ok(2, `{"v":2}`)), `1 [1 2] 1 {"v":1}`},
 		{"median of too few", ask(structured(medians, committee(3, 2)), ok(0, `{"v":"3"}`), ok(1, `{"w":1}`), ok(2, `{"v":2}`)), `5 [] 0 `},
 		{"median of all members", ask(structured(medians, committee(3, 2), checks()), ok(0, `{"a":1,"b":5,"c":"x"}`), ok(1, `{"b":4,"a":2}`), ok(2, `{"a":3,"z":1}`)), `1 [0 1] 0 {"a":1,"b":4}`},
-		{"median of none", ask(structured(medians, committee(3, 2), checks()), ok(0, `{"a":1}`), ok(1, `{"b":4}`), ok(2, `[1]`)), `5 [] 0 `},
+		{"median of none", ask(structured(medians, committee(3, 2), checks()), ok(0, `{"a":1}`), ok(1, `{"b":4}`), ok(2, `[1]`)), `5 [0 1] 0 `},
 		{"median of the value", ask(structured(medians, committee(3, 2), checks(&chain.FieldsCheck{Fields: []string{"$"}})), ok(0, `3`), ok(1, `1`), ok(2, `2`)), `1 [0 1 2] 0 2`},
 		{"median, a field twice", ask(structured(medians, committee(3, 2), checks(&chain.FieldsCheck{Fields: []string{"v", "$['v\"']", "v"}})), ok(0, `{"v":3,"v\"":1}`), ok(1, `{"v":1,"v\"":1}`)), `1 [0 1] 0 {"v":1,"$['v\"']":1}`},
 	} {
@@ -112,7 +114,7 @@ func TestOutliers(t *testing.T) {
 		}
 	}
 	far := question(j.spec, j.terms, ok(0, `{"p":1}`), ok(1, `{"p":2}`), ok(2, `{"p":3}`), ok(3, `{"p":4}`), ok(4, `{"p":5}`))
-	if got := summary(judge.Verdict(far)); got != "5 [] 0 " {
+	if got := summary(judge.Verdict(far)); got != "5 [0 1 2 3 4] 0 " {
 		t.Errorf("all but the median are flagged, and it stands alone: %s", got)
 	}
 	j.terms.Snapshot.OutlierE6 = 0

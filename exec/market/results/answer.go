@@ -122,7 +122,8 @@ func contextLimits() cbor.Limits {
 	return l
 }
 
-// appendRunners appends who agreed, in the order of the committee.
+// appendRunners appends who agreed, or is paid for what came to nothing, in the order of the
+// committee.
 func appendRunners(dst []byte, d *docket) []byte {
 	var agreed [][]byte
 	// Bounded: by the seats of a job.

@@ -25,9 +25,11 @@ func judged(o jobs.Outcome) judge.Outcome {
 	return judge.Undecided
 }
 
-// closeWith gives a job the outcome that a threshold of its results agree on. What they agree
-// on and its verifier rejects is no agreement for who asked, and yet work that was done: those
-// who agree are marked, and settlement pays them a share (ADR 221).
+// closeWith gives a job the outcome that a threshold of its results agree on, or that of results
+// that are all in and do not agree. What they agree on and its verifier rejects is no agreement
+// for who asked, and yet work that was done, and so are results enough that differ: they are
+// marked, and settlement pays them a share (ADR 221, 228). Nobody is blamed for differing
+// (resolution 12.28).
 func (b *Book) closeWith(d *docket, c *judge.Question, v *judge.Decision) error {
 	d.job.Outcome = outcomes[v.Outcome]
 	if d.job.Outcome == jobs.OK {
@@ -79,17 +81,6 @@ func (b *Book) gradeAll(d *docket, c *judge.Question, v *judge.Decision) error {
 		}
 	}
 	return nil
-}
-
-// closeWithout ends a job whose results are all in and do not agree: nobody is paid, and
-// nobody blamed (resolution 12.28).
-func (b *Book) closeWithout(d *docket, c *judge.Question, v *judge.Decision) error {
-	d.job.Outcome = jobs.NoAgreement
-	if err := b.freezeFaults(d, v.Faults); err != nil {
-		return err
-	}
-	d.void()
-	return b.close(d, c, nil)
 }
 
 // grade says whether a result agrees with the outcome of its job, and what it earns then.

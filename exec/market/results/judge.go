@@ -62,7 +62,7 @@ func (b *Book) judgeAttempt(d *docket, q *quota) (waits queue, err error) {
 		b.keepFindings(d, v)
 		return none, nil
 	case in:
-		return none, b.closeWithout(d, c, v)
+		return none, b.closeWith(d, c, v)
 	}
 	// Somebody has withheld what it promised: the attempt fails, as nothing says that the
 	// others disagree.

@@ -161,7 +161,7 @@ func (p *plainJob) comesToDeadline() chain.Height {
 // submitter.
 func (p *plainJob) settled() (paid map[int]*big.Int, treasuryGets, refund *big.Int) {
 	paid, treasuryGets, refund = map[int]*big.Int{}, new(big.Int), big.NewInt(p.price)
-	if p.outcome == "no_agreement" || p.outcome == "timeout" {
+	if p.outcome == "timeout" {
 		return paid, treasuryGets, refund.Add(refund, big.NewInt(p.tip))
 	}
 	var agreed []*deed
@@ -170,7 +170,7 @@ func (p *plainJob) settled() (paid map[int]*big.Int, treasuryGets, refund *big.I
 		if d.committed > 0 && (aggregator < 0) { // reputations fall by the seat
 			aggregator = n
 		}
-		if d.revealed == 0 || d.value != p.value {
+		if d.revealed == 0 || !p.isPaid(d) {
 			continue
 		}
 		agreed = append(agreed, d)
@@ -180,7 +180,7 @@ func (p *plainJob) settled() (paid map[int]*big.Int, treasuryGets, refund *big.I
 			byThemselves++
 		}
 	}
-	bonus := gathered > 0 && byThemselves < p.threshold && p.now()[aggregator].revealed > 0 && p.now()[aggregator].value == p.value
+	bonus := gathered > 0 && byThemselves < p.threshold && p.now()[aggregator].revealed > 0 && p.isPaid(p.now()[aggregator])
 	share := big.NewInt(p.price / int64(p.runners))
 	bonuses := new(big.Int)
 	part := func(g *big.Int, bp int64) *big.Int {
@@ -190,6 +190,9 @@ func (p *plainJob) settled() (paid map[int]*big.Int, treasuryGets, refund *big.I
 		g := p.earned(d)
 		if g.Cmp(share) > 0 {
 			g.Set(share)
+		}
+		if p.outcome == "no_agreement" {
+			g = part(g, 5_000)
 		}
 		refund.Sub(refund, g)
 		t, b := part(g, 100), new(big.Int)
@@ -218,10 +221,25 @@ func (p *plainJob) settled() (paid map[int]*big.Int, treasuryGets, refund *big.I
 	return paid, treasuryGets, refund
 }
 
+// isPaid says whether a result that was shown is one of those that are paid: it says what was
+// agreed, or it is one of enough that differ (ADR 228).
+func (p *plainJob) isPaid(d *deed) bool {
+	if p.outcome != "no_agreement" {
+		return d.value == p.value
+	}
+	good := 0
+	for _, other := range p.now() {
+		if other.revealed > 0 && strings.HasPrefix(other.value, "ok:") {
+			good++
+		}
+	}
+	return good >= p.threshold && strings.HasPrefix(d.value, "ok:")
+}
+
 // earned is what a result costs before its share bounds it.
 func (p *plainJob) earned(d *deed) *big.Int {
 	switch p.outcome {
-	case "ok":
+	case "ok", "no_agreement":
 		return new(big.Int).Set(d.cost)
 	case "actor_fault":
 		return big.NewInt(50_000)

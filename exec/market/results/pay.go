@@ -161,7 +161,7 @@ func (b *Book) earned(j *jobs.Job, s *jobs.Seat, r *chain.RunnerResult) chain.We
 	switch j.Outcome {
 	case jobs.OK:
 		return min(share, costOf(j.Kind, &s.Rates, &s.Reveal.Usage))
-	case jobs.NoAgreement: // its verifier has rejected it
+	case jobs.NoAgreement: // its verifier has rejected it, or others differ
 		return part(min(share, costOf(j.Kind, &s.Rates, &s.Reveal.Usage)), b.Jobs.Params.Job.RejectedShareBasisPoints)
 	case jobs.ActorFault:
 		return min(share, b.Jobs.Params.Job.MinFee)

@@ -1,0 +1,67 @@
+package results_test
+
+import (
+	"testing"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/exec/market/jobs"
+)
+
+// disagreements are jobs of three runners whose results differ, and these.
+var disagreements = map[string]struct {
+	change func(*chain.JobSpec, *chain.JobTerms)
+	of     [3]string
+}{
+	"free text": {func(*chain.JobSpec, *chain.JobTerms) {}, [3]string{"a poem", "another", "a third"}},
+	"medians without any distance": {func(s *chain.JobSpec, t *chain.JobTerms) {
+		s.Verification.Mode, t.ResultSchema.DataFormat = chain.VerifyStructured, chain.FormatJSON
+		t.Snapshot = &chain.Snapshot{Mode: chain.SnapshotMedian, OutlierE6: 1}
+	}, [3]string{`{"p":100}`, `{"p":101}`, `{"p":99}`}},
+	"one does not count": {func(*chain.JobSpec, *chain.JobTerms) {}, [3]string{"a poem", "another", "\xff"}},
+	"two do not count":   {func(*chain.JobSpec, *chain.JobTerms) {}, [3]string{"a poem", "\xfe", "\xff"}},
+}
+
+// TestDisagreementIsNoFreeWork: a requester that chooses what runners cannot agree on pays for
+// those results that count by themselves, if these would have been enough (ADR 228).
+func TestDisagreementIsNoFreeWork(t *testing.T) {
+	for name, c := range disagreements {
+		w, id := newWorld(t), chain.Hash{1}
+		w.height = 3
+		all := []*runner{newRunner(t, 0), newRunner(t, 1), newRunner(t, 2)}
+		spec, terms := asks(3, 2, 50_000, 7)
+		c.change(spec, terms)
+		w.assign(id, spec, terms, w.seatsOf(all...))
+		w.block(func() {
+			for n, r := range all {
+				w.must(w.commit(id, r, resultOf(0, c.of[n])))
+			}
+		})
+		w.until(w.job(id).GatherUntil)
+		w.block(func() {
+			for n, r := range all {
+				w.must(w.reveal(id, r, resultOf(0, c.of[n])))
+			}
+		})
+		w.until(100)
+		if j := w.job(id); j.Phase != jobs.Ended || j.Outcome != jobs.NoAgreement {
+			t.Fatalf("%s: %+v", name, j)
+		}
+		const half, treasury = 650, 6 // of 1,300
+		paid := map[string]int{"one does not count": 2, "two do not count": 0}
+		n, some := paid[name]
+		if !some {
+			n = 3
+		}
+		want := map[chain.Address]chain.Wei{chain.AddrTreasury: chain.Wei(n) * treasury}
+		for i, r := range all {
+			if want[r.addr] = 0; i < n {
+				want[r.addr] = half - treasury
+			}
+			if said := w.registry.said[r.addr]; said["disagreed"] > 0 || said["succeeded"] > 0 || said["frozen"] > 0 {
+				t.Errorf("%s: of runner %d: %v", name, i, said)
+			}
+		}
+		w.paidOut(name, 50_007, want)
+		w.books(id)
+	}
+}
