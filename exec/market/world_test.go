@@ -241,12 +241,12 @@ func rewrite(t testing.TB, o *state.Overlay, a chain.Address, change func(v *[ro
 	}
 	r := cbor.NewReader(row)
 	var v [rowNumbers]uint64
-	if r.ArrayOf(rowNumbers+2) != nil || r.Uints(v[:]) != nil {
+	if r.ArrayOf(rowNumbers+3) != nil || r.Uints(v[:]) != nil {
 		t.Fatalf("row of %s: %x", a, row)
 	}
 	tail := bytes.Clone(row[r.Offset():])
 	change(&v)
-	out := cbor.AppendArray(nil, rowNumbers+2)
+	out := cbor.AppendArray(nil, rowNumbers+3)
 	for _, n := range v {
 		out = cbor.AppendUint(out, n)
 	}

@@ -125,10 +125,10 @@ func spellRunner(r *runners.Runner) string {
 	for _, t := range r.Tranches {
 		tranches = append(tranches, fmt.Sprint(t.Amount, "@", t.Free))
 	}
-	return fmt.Sprintf("%d stake %d bonded %d largest %d %s healthy %t paused %t gone %t under %t, since %d offer %d, %d@%d fell %d, active %d, %d good %d bad %d silent %d in a row, slashed %d",
+	return fmt.Sprintf("%d stake %d bonded %d largest %d %s healthy %t paused %t gone %t under %t, since %d offer %d, %d@%d fell %d, active %d, %d good %d bad %d silent %d in a row, slashed %d, rejected by %s",
 		r.Index, r.Stake, r.Bonded, r.MaxJobValue, strings.Join(tranches, " "),
 		r.Has(selection.Healthy), r.Has(selection.Paused), r.Has(selection.Deregistered), r.Has(selection.Understaked), r.Registered, r.OfferChanged,
-		r.Standing.ReputationX1e9, r.Standing.Height, r.FellAt, r.Active, r.Successes, r.Disagreements, r.Silences, r.TimeoutsInRow, r.Slashed)
+		r.Standing.ReputationX1e9, r.Standing.Height, r.FellAt, r.Active, r.Successes, r.Disagreements, r.Silences, r.TimeoutsInRow, r.Slashed, r.RejectedBy)
 }
 
 func (m *market) spell(r *runner) string {
@@ -136,9 +136,9 @@ func (m *market) spell(r *runner) string {
 	for _, t := range r.tranches {
 		tranches = append(tranches, fmt.Sprint(t.amount, "@", t.free))
 	}
-	return fmt.Sprintf("%d stake %d bonded %d largest %d %s healthy %t paused %t gone %t under %t, since %d offer %d, %d@%d fell %d, active %d, %d good %d bad %d silent %d in a row, slashed %d",
+	return fmt.Sprintf("%d stake %d bonded %d largest %d %s healthy %t paused %t gone %t under %t, since %d offer %d, %d@%d fell %d, active %d, %d good %d bad %d silent %d in a row, slashed %d, rejected by %s",
 		r.index, r.stake, r.bonded, r.largest, strings.Join(tranches, " "), r.healthy, r.paused, r.gone, r.under, r.registered, r.offerChanged,
-		r.standing.value, r.standing.at, r.fellAt, r.active, r.successes, r.disagreements, r.silences, r.inRow, r.slashed)
+		r.standing.value, r.standing.at, r.fellAt, r.active, r.successes, r.disagreements, r.silences, r.inRow, r.slashed, r.rejectedBy)
 }
 
 // phases and outcomes of rows in the words of the model.

@@ -29,6 +29,7 @@ type runner struct {
 	silences      uint64
 	inRow         uint64
 	slashed       *big.Int
+	rejectedBy    []chain.Address // three at most, since its last result that others confirmed
 }
 
 type tranche struct {
@@ -328,6 +329,20 @@ func (m *market) silent(a chain.Address) (slashed bool) {
 	}
 	m.judgeStake(r)
 	return slashed
+}
+
+// rejected notes work that came to nothing for a submitter, and says whether the runner is
+// paid for it: not where three have said so and nobody has confirmed anything since (ADR 228).
+func (m *market) rejected(r *runner, by chain.Address) bool {
+	if len(r.rejectedBy) == 3 {
+		m.met["share withheld"]++
+		return false
+	}
+	if !slices.Contains(r.rejectedBy, by) {
+		r.rejectedBy = append(r.rejectedBy, by)
+		m.judgeStake(r)
+	}
+	return true
 }
 
 func (m *market) disagreed(a chain.Address) {

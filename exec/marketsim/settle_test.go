@@ -38,30 +38,44 @@ func (m *market) settle(j *job) {
 		m.money.move(chain.AddrJobDispatcher, to, amount)
 		m.earned.credit(to, amount)
 	}
+	gets := map[*seat]*big.Int{}
 	for i, s := range paid {
 		treasury, bonus := part(s.cost, m.p.Job.TreasuryBasisPoints), new(big.Int)
 		if gatherer != nil {
 			bonus = part(s.cost, m.p.Job.AggregatorBonusBasisPoints)
 		}
 		bonuses = plus(bonuses, bonus)
-		pay(s.runner, minus(minus(s.cost, treasury), bonus))
 		pay(chain.AddrTreasury, treasury)
+		gets[s] = minus(minus(s.cost, treasury), bonus)
 		if j.outcome != agreed {
 			continue
 		}
-		pay(s.runner, over(wei(j.spec.Tip), n))
+		gets[s] = plus(gets[s], over(wei(j.spec.Tip), n))
 		if i == 0 {
-			pay(s.runner, new(big.Int).Mod(wei(j.spec.Tip), n))
+			gets[s] = plus(gets[s], new(big.Int).Mod(wei(j.spec.Tip), n))
 		}
-		r := m.runners[s.runner]
-		r.successes++
-		m.gain(r)
-		m.judgeStake(r)
-		m.countPrice(j.priced(), s.cost)
 	}
 	if gatherer != nil {
 		m.met["aggregator paid"]++
-		pay(gatherer.runner, bonuses)
+		gets[gatherer] = plus(gets[gatherer], bonuses)
+	}
+	for _, s := range paid {
+		r := m.runners[s.runner]
+		to := s.runner
+		if j.outcome == noAgreement && gets[s].Sign() > 0 && !m.rejected(r, j.by) {
+			to = chain.AddrTreasury // the requester has had the work
+		}
+		pay(to, gets[s])
+		if j.outcome != agreed {
+			continue
+		}
+		r.successes++
+		if named, _, _ := j.opinion(); named || j.runners() > 1 { // others stand behind it
+			r.rejectedBy = nil
+		}
+		m.gain(r)
+		m.judgeStake(r)
+		m.countPrice(j.priced(), s.cost)
 	}
 	pay(j.by, left)
 	burned := new(big.Int)

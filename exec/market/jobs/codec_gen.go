@@ -244,7 +244,7 @@ func (x *Seat) readFrom(r *cbor.Reader) error {
 }
 
 func (x *Job) appendTo(dst []byte) []byte {
-	dst = cbor.AppendArray(dst, 32)
+	dst = cbor.AppendArray(dst, 33)
 	dst = cbor.AppendBytes(dst, x.Submitter[:])
 	dst = cbor.AppendUint(dst, uint64(x.SubmittedAt))
 	dst = cbor.AppendUint(dst, uint64(x.Kind))
@@ -276,12 +276,13 @@ func (x *Job) appendTo(dst []byte) []byte {
 	dst = cbor.AppendUint(dst, uint64(x.DueAt))
 	dst = cbor.AppendBytes(dst, x.Model[:])
 	dst = cbor.AppendUint(dst, uint64(x.Attempts))
+	dst = cbor.AppendBool(dst, x.Verifier)
 	dst = cbor.AppendBool(dst, x.Spared)
 	return dst
 }
 
 func (x *Job) readFrom(r *cbor.Reader) error {
-	if err := r.ArrayOf(32); err != nil {
+	if err := r.ArrayOf(33); err != nil {
 		return &chain.FieldError{Object: "Job", Err: err}
 	}
 	if err := r.BytesInto(x.Submitter[:]); err != nil {
@@ -422,6 +423,11 @@ func (x *Job) readFrom(r *cbor.Reader) error {
 		return &chain.FieldError{Object: "Job", Field: "attempts", Err: err}
 	} else {
 		x.Attempts = uint8(v)
+	}
+	if v, err := r.Bool(); err != nil {
+		return &chain.FieldError{Object: "Job", Field: "verifier", Err: err}
+	} else {
+		x.Verifier = v
 	}
 	if v, err := r.Bool(); err != nil {
 		return &chain.FieldError{Object: "Job", Field: "spared", Err: err}

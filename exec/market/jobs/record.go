@@ -80,6 +80,7 @@ type Job struct {
 	DueAt            chain.Height // the height of the job's row under due/; 0: it has none
 	Model            chain.Hash   // that the job names and its results are of, once they agree; zero: none
 	Attempts         uint8        // that it may have, as its submitter has paid for
+	Verifier         bool         // it names an actor that judges what its results come to
 	Spared           bool         // who shows nothing in this attempt is not penalised: there is little time, or no room
 }
 

@@ -157,11 +157,13 @@ func (b *Book) Submit(id chain.Hash, by chain.Address, spec *chain.JobSpec, term
 	}
 	spec.JobID, spec.Submitter, spec.SubmittedAt = id, by, b.Height
 	v := &spec.Verification
+	_, _, verified := judge.Custom(spec)
 	b.Put(id, &Job{
 		Submitter: by, SubmittedAt: b.Height, SubmittedMillis: b.Millis, Kind: spec.JobType.Kind(), Phase: Fresh,
 		Runners: v.Runners, Threshold: v.Threshold, Mode: v.Mode,
 		MaxPrice: spec.MaxPrice, Tip: spec.Tip, Held: escrow, TimeoutBlocks: spec.TimeoutBlocks,
 		SpecHash: spec.SpecHash(), TermsHash: terms.TermsHash(), Attempts: uint8(b.Params.Job.MaxRetries), // 16 at most
+		Verifier: verified,
 	})
 	b.set(SpecKey(id), spec.Encode())
 	b.set(TermsKey(id), terms.Encode())

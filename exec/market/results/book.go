@@ -28,6 +28,11 @@ type Registry interface {
 	// Succeeded notes a verified result that is paid, and whether it was that of who
 	// gathered others that were needed.
 	Succeeded(runner chain.Address, gathered bool) error
+	// Confirmed notes that others stand behind a result that is paid.
+	Confirmed(runner chain.Address) error
+	// Rejected notes a result that came to nothing for a submitter, and reports whether its
+	// runner is paid a share of it (ADR 228).
+	Rejected(runner, submitter chain.Address) (paid bool, err error)
 	// Freeze takes basis points of what a runner has at stake out of it and returns how
 	// much that is, which stays in the registry's balance (resolutions 12.47, 12.81).
 	Freeze(runner chain.Address, basisPoints uint64) (chain.Wei, error)

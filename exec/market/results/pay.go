@@ -117,13 +117,17 @@ func (b *Book) payOut(d *docket, p *Payout, places []int) error {
 	// Bounded: by the seats of a job.
 	for i, n := range places {
 		s := d.seats[n]
-		if err := b.Purse.Credit(s.Runner, p.Runners[i]); err != nil {
+		to, err := b.payee(d, s, p.Runners[i])
+		if err != nil {
+			return err
+		}
+		if err := b.Purse.Credit(to, p.Runners[i]); err != nil {
 			return err
 		}
 		if d.job.Outcome != jobs.OK {
 			continue
 		}
-		if err := b.Runners.Succeeded(s.Runner, n == gatherer); err != nil {
+		if err := b.succeeded(d, s, n == gatherer); err != nil {
 			return err
 		}
 		if err := b.countPrice(d, min(s.Cost, selection.Share(d.job.MaxPrice, uint64(d.job.Runners)))); err != nil {
@@ -134,6 +138,32 @@ func (b *Book) payOut(d *docket, p *Payout, places []int) error {
 		return err
 	}
 	return b.Purse.GiveBack(d.job.Submitter, p.Refund)
+}
+
+// payee is who gets what a seat has earned: its runner, but for the share of what came to
+// nothing where that has happened to the runner too often. Then it is the Treasury: the
+// submitter has had the work for its price, or it could have work for nothing of a runner that
+// others have rejected (ADR 228).
+func (b *Book) payee(d *docket, s *jobs.Seat, amount chain.Wei) (chain.Address, error) {
+	if d.job.Outcome != jobs.NoAgreement || amount == 0 {
+		return s.Runner, nil
+	}
+	paid, err := b.Runners.Rejected(s.Runner, d.job.Submitter)
+	if err != nil || paid {
+		return s.Runner, err
+	}
+	return chain.AddrTreasury, nil
+}
+
+// succeeded tells the registry of a verified result, and whether anybody else stands behind it.
+func (b *Book) succeeded(d *docket, s *jobs.Seat, gathered bool) error {
+	if err := b.Runners.Succeeded(s.Runner, gathered); err != nil {
+		return err
+	}
+	if d.job.Runners == 1 && !d.job.Verifier {
+		return nil
+	}
+	return b.Runners.Confirmed(s.Runner)
 }
 
 // burnFrozen burns what was frozen with the seats of all attempts.

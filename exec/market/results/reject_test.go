@@ -1,10 +1,12 @@
 package results_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/exec/market/jobs"
+	"github.com/cowboy-foundation/cowboy/exec/market/results"
 )
 
 // disagreements are jobs of three runners whose results differ, and these.
@@ -63,5 +65,54 @@ func TestDisagreementIsNoFreeWork(t *testing.T) {
 		}
 		w.paidOut(name, 50_007, want)
 		w.books(id)
+	}
+}
+
+// TestARejectedRunnerEarnsNothing: the share of a runner that has come to nothing too often
+// goes to the Treasury, and no part of it to who has had the work (ADR 228).
+func TestARejectedRunnerEarnsNothing(t *testing.T) {
+	for _, barred := range []bool{false, true} {
+		w, id, r := newWorld(t), chain.Hash{1}, newRunner(t, 0)
+		w.registry.barred = map[chain.Address]bool{r.addr: barred}
+		spec, terms := asks(1, 1, 50_000, 7)
+		spec.Verification.Mode = chain.VerifyEconomicBond
+		spec.Verification.Checks = []chain.VerifierCheck{&chain.CustomCheck{Actor: fmt.Sprintf("%040x", 0xfe), Method: "check"}}
+		w.assign(id, spec, terms, w.seatsOf(r))
+		w.ask = func(*results.Inquiry) ([]byte, error) { return says(false), nil }
+		w.block(func() { w.must(w.reveal(id, r, resultOf(0, "garbage"))) })
+		w.until(60)
+		want := map[chain.Address]chain.Wei{r.addr: 650 - 6, chain.AddrTreasury: 6}
+		if barred {
+			want = map[chain.Address]chain.Wei{r.addr: 0, chain.AddrTreasury: 650}
+		}
+		w.paidOut(fmt.Sprintf("barred %v", barred), 50_007, want)
+		if said := w.registry.said[r.addr]; said["rejected"] != 1 || said["confirmed"] > 0 {
+			t.Errorf("%v", said)
+		}
+	}
+}
+
+// TestWhatConfirms: what a runner has shown counts as confirmed where somebody else stands
+// behind it, be it other runners or the actor of who asked; a job that takes whatever comes
+// does not let a runner begin anew.
+func TestWhatConfirms(t *testing.T) {
+	for _, c := range []struct {
+		mode     chain.VerificationMode
+		verifier bool
+		want     int
+	}{{chain.VerifyNone, false, 0}, {chain.VerifyEconomicBond, false, 0}, {chain.VerifyEconomicBond, true, 1}} {
+		w, id, r := newWorld(t), chain.Hash{1}, newRunner(t, 0)
+		spec, terms := asks(1, 1, 50_000, 7)
+		spec.Verification.Mode = c.mode
+		if c.verifier {
+			spec.Verification.Checks = []chain.VerifierCheck{&chain.CustomCheck{Actor: fmt.Sprintf("%040x", 0xfe), Method: "check"}}
+		}
+		w.assign(id, spec, terms, w.seatsOf(r))
+		w.ask = func(*results.Inquiry) ([]byte, error) { return says(true), nil }
+		w.block(func() { w.must(w.reveal(id, r, resultOf(0, "42"))) })
+		w.until(60)
+		if said := w.registry.said[r.addr]; said["succeeded"] != 1 || said["confirmed"] != c.want {
+			t.Errorf("%+v: %v", c, said)
+		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/crypto/secp256k1"
 	"github.com/cowboy-foundation/cowboy/exec/funds"
 	"github.com/cowboy-foundation/cowboy/exec/market/jobs"
+	"github.com/cowboy-foundation/cowboy/exec/market/judge"
 	"github.com/cowboy-foundation/cowboy/exec/market/results"
 	"github.com/cowboy-foundation/cowboy/exec/service"
 	"github.com/cowboy-foundation/cowboy/exec/verdict"
@@ -31,6 +32,7 @@ type registry struct {
 	active map[chain.Address]int
 	bonded map[chain.Address]chain.Wei
 	said   map[chain.Address]map[string]int
+	barred map[chain.Address]bool // from shares of what is rejected
 	burned chain.Wei
 }
 
@@ -82,6 +84,13 @@ func (r *registry) Succeeded(a chain.Address, gathered bool) error {
 		r.say(a, "gathered")
 	}
 	return nil
+}
+
+func (r *registry) Confirmed(a chain.Address) error { r.say(a, "confirmed"); return nil }
+
+func (r *registry) Rejected(a, _ chain.Address) (bool, error) {
+	r.say(a, "rejected")
+	return !r.barred[a], nil
 }
 
 func (r *registry) Freeze(a chain.Address, basisPoints uint64) (chain.Wei, error) {
@@ -252,6 +261,7 @@ func (w *world) assign(id chain.Hash, spec *chain.JobSpec, terms *chain.JobTerms
 		Submitter: spec.Submitter, SubmittedAt: w.height - 1, Kind: spec.JobType.Kind(), Runners: v.Runners, Threshold: v.Threshold, Mode: v.Mode,
 		MaxPrice: spec.MaxPrice, Tip: spec.Tip, Held: spec.MaxPrice + spec.Tip, TimeoutBlocks: spec.TimeoutBlocks,
 	}
+	_, _, j.Verifier = judge.Custom(spec)
 	w.endow(chain.AddrJobDispatcher, j.Held)
 	w.o.SetStorage(chain.AddrJobDispatcher, jobs.SpecKey(id), spec.Encode())
 	w.o.SetStorage(chain.AddrJobDispatcher, jobs.TermsKey(id), terms.Encode())

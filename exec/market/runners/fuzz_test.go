@@ -16,7 +16,7 @@ func FuzzRunnerRow(f *testing.F) {
 	f.Add((&Runner{}).encode())
 	f.Add((&Runner{
 		Index: 7, Flags: selection.Healthy, Kinds: 3, Limit: 4, Active: 1 << 20, Stake: 5, Bonded: 2, Standing: selection.Standing{ReputationX1e9: 9, Height: 3},
-		Tranches: []Tranche{{1, 2}, {3, 4}},
+		Tranches: []Tranche{{1, 2}, {3, 4}}, RejectedBy: []chain.Address{{1}, {2}},
 	}).encode())
 	f.Fuzz(func(t *testing.T, row []byte) {
 		r, err := Decode(row)

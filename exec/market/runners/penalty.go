@@ -5,6 +5,7 @@ package runners
 
 import (
 	"math/bits"
+	"slices"
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/params"
@@ -108,6 +109,34 @@ func (b *Book) Succeeded(a chain.Address, gathered bool) error {
 		}
 		b.score(r, selection.Verified)
 	})
+}
+
+// Confirmed notes that others stand behind a result of the runner: those that agree with it, or
+// the actor of who asked. What was rejected before is forgotten (ADR 228).
+func (b *Book) Confirmed(a chain.Address) error {
+	r, err := b.seated(a)
+	if err != nil || len(r.RejectedBy) == 0 {
+		return err
+	}
+	r.RejectedBy = nil
+	b.put(a, r)
+	return nil
+}
+
+// Rejected notes a result of the runner that came to nothing for a submitter, and reports
+// whether the runner is paid its share of it: not behind [MaxRejections] others since the last
+// one that was confirmed. A submitter counts once, or one alone could let a runner go unpaid.
+func (b *Book) Rejected(a, submitter chain.Address) (paid bool, err error) {
+	r, err := b.seated(a)
+	if err != nil || len(r.RejectedBy) == MaxRejections {
+		return false, err
+	}
+	if slices.Contains(r.RejectedBy, submitter) { // Bounded: by MaxRejections, 3.
+		return true, nil
+	}
+	r.RejectedBy = append(r.RejectedBy, submitter)
+	b.put(a, r)
+	return true, nil
 }
 
 // Disagreed notes a result outside of the matching set (resolution 12.7).

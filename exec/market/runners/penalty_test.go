@@ -234,3 +234,29 @@ func TestConfigurations(t *testing.T) { // resolution 12.17
 		t.Errorf("no such configuration: %v", err)
 	}
 }
+
+// TestRejections: a submitter that has nothing of a runner's work, time and again, counts once
+// and pays each time; behind three of them the runner is paid nothing, until others confirm
+// something of it (ADR 228).
+func TestRejections(t *testing.T) {
+	p := params.Default()
+	b := penal(t, &p, p.Runner.StakeFloor)
+	rejected := func(by byte, want bool) {
+		t.Helper()
+		if paid, err := b.Rejected(one, chain.Address{by}); err != nil || paid != want {
+			t.Errorf("rejected by %d: paid %v, %v, want %v", by, paid, err, want)
+		}
+	}
+	for _, by := range []byte{1, 1, 1, 2, 1, 2, 3} {
+		rejected(by, true)
+	}
+	rejected(1, false)
+	rejected(4, false)
+	if r := b.read(t); len(r.RejectedBy) != MaxRejections || r.Standing.ReputationX1e9 != 50*selection.Point || r.Disagreements != 0 {
+		t.Errorf("%+v", *r)
+	}
+	must(t, b.Succeeded(one, false)) // of a job that takes whatever comes
+	rejected(4, false)
+	must(t, b.Confirmed(one))
+	rejected(4, true)
+}

@@ -18,6 +18,10 @@ var ErrRecord = errors.New("record of the runner registry is malformed")
 // MaxTranches bounds what a runner has unbonding at a time.
 const MaxTranches = 8
 
+// MaxRejections is how many submitters may come to nothing with a runner's results before it
+// is paid no share of what is rejected (ADR 228).
+const MaxRejections = 3
+
 // Tranche is stake on its way out.
 type Tranche struct {
 	Amount chain.Wei
@@ -46,6 +50,9 @@ type Runner struct {
 	LostDisputes  uint64
 	Offer         chain.Hash // of the row under offer/
 	Tranches      []Tranche  // oldest first, at most MaxTranches
+	// RejectedBy are submitters whose jobs came to nothing with its results, the first of each
+	// since the last one that others confirmed: at most MaxRejections.
+	RejectedBy []chain.Address
 }
 
 // Health is what a runner is to those who look for one, as the registry's texts name it
@@ -141,10 +148,13 @@ func (r *Runner) numbers() [recordNumbers]uint64 {
 	}
 }
 
-// encode returns the CBOR array of the numbers in their order, the hash of the offer, and
-// the tranches as one array of amounts and heights.
+// recordRest is what follows the numbers.
+const recordRest = 3
+
+// encode returns the CBOR array of the numbers in their order, the hash of the offer, the
+// tranches as one array of amounts and heights, and the submitters as one byte string.
 func (r *Runner) encode() []byte {
-	b := cbor.AppendArray(make([]byte, 0, 160), recordNumbers+2)
+	b := cbor.AppendArray(make([]byte, 0, 160), recordNumbers+recordRest)
 	// Bounded: by the fields, 19.
 	for _, v := range r.numbers() {
 		b = cbor.AppendUint(b, v)
@@ -155,7 +165,26 @@ func (r *Runner) encode() []byte {
 	for _, t := range r.Tranches {
 		b = cbor.AppendUint(cbor.AppendUint(b, uint64(t.Amount)), uint64(t.Free))
 	}
-	return b
+	by := make([]byte, 0, MaxRejections*len(chain.Address{}))
+	// Bounded: by MaxRejections, 3.
+	for _, a := range r.RejectedBy {
+		by = append(by, a[:]...)
+	}
+	return cbor.AppendBytes(b, by)
+}
+
+// readSubmitters reads the addresses that a record ends with; false for what are none.
+func readSubmitters(rd *cbor.Reader) (all []chain.Address, ok bool) {
+	const each = len(chain.Address{})
+	by, err := rd.Bytes(MaxRejections * each)
+	if err != nil || len(by)%each != 0 {
+		return nil, false
+	}
+	// Bounded: by MaxRejections, 3.
+	for ; len(by) > 0; by = by[each:] {
+		all = append(all, chain.Address(by[:each]))
+	}
+	return all, true
 }
 
 // Decode reads the row under [TableRunner].
@@ -163,7 +192,7 @@ func Decode(data []byte) (*Runner, error) {
 	rd := cbor.NewReader(data)
 	var v [recordNumbers]uint64
 	r := new(Runner)
-	if rd.ArrayOf(recordNumbers+2) != nil || rd.Uints(v[:]) != nil || rd.BytesInto(r.Offer[:]) != nil {
+	if rd.ArrayOf(recordNumbers+recordRest) != nil || rd.Uints(v[:]) != nil || rd.BytesInto(r.Offer[:]) != nil {
 		return nil, ErrRecord
 	}
 	n, err := rd.Array(2 * MaxTranches)
@@ -178,9 +207,11 @@ func Decode(data []byte) (*Runner, error) {
 		}
 		r.Tranches = append(r.Tranches, Tranche{chain.Wei(t[0]), chain.Height(t[1])})
 	}
-	if rd.End() != nil {
+	by, ok := readSubmitters(&rd)
+	if !ok || rd.End() != nil {
 		return nil, ErrRecord
 	}
+	r.RejectedBy = by
 	r.Index, r.Flags, r.Kinds, r.Limit, r.Active = uint32(v[0]), selection.Flags(v[1]), uint8(v[2]), uint16(v[3]), uint32(v[4])
 	r.Stake, r.Bonded, r.MaxJobValue = chain.Wei(v[5]), chain.Wei(v[6]), chain.Wei(v[7])
 	r.Registered, r.OfferChanged = chain.Height(v[8]), chain.Height(v[9])
