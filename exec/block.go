@@ -167,6 +167,8 @@ type block struct {
 	events    []chain.Event // of the protocol itself
 	payment   *payment      // room of the one at hand, see payable; nil in a worker
 	result    Result
+
+	runnerBytes uint64 // of the transactions of runners
 }
 
 // newBlock is a block that has not begun: nothing falls due in it.

@@ -193,7 +193,7 @@ var faultSites = []struct{ reason, sites string }{
 			exec/market/jobs: Candidates ErrRecord, snapshotOf ErrRecord, job ErrRecord, asked ErrRecord, await ErrRecord, drop ErrRecord
 			exec/market/results: body ErrRecord, papers ErrRecord*2, seat ErrRecord, show ErrRecord, settle ErrRecord
 			exec/market/jobs: at ErrRecord, SubmittedWithin ErrRecord, Due ErrRecord, happen ErrRecord, longestWaiting ErrRecord, takeDue ErrRecord
-			exec/market/jobs: Promises ErrRecord, readPair ErrRecord, turnLane ErrRecord
+			exec/market/jobs: Promises ErrRecord, TakeBack ErrRecord, readNumbers ErrRecord, turnLane ErrRecord
 			exec/rent: pending ErrRecord
 			exec/staking: ReadConviction ErrNoConviction
 			exec/timers: DropAll ErrRecord, insert ErrRecord, load ErrRecord, loadLink ErrRecord, move ErrRecord

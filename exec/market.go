@@ -2,6 +2,7 @@ package exec
 
 import (
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/fees"
 	"github.com/cowboy-foundation/cowboy/chain/params"
 	"github.com/cowboy-foundation/cowboy/exec/actor"
 	"github.com/cowboy-foundation/cowboy/exec/entitlements"
@@ -40,6 +41,7 @@ func (b *block) beginMarket() error {
 // endMarket does what the market does behind all that changes a runner.
 func (b *block) endMarket() error {
 	d, v := b.dispatch()
+	d.Used = fees.Space{Usage: b.result.Used[chain.LaneRunner], Bytes: b.runnerBytes}
 	events, err := market.End(d, v)
 	return b.keepMarket(d, append(events, v.Events...), "close the market of the block", err)
 }

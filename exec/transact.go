@@ -267,7 +267,11 @@ func (b *block) transfer(ins chain.Instruction, tx *chain.Tx, limit chain.Usage)
 func (b *block) commit(tx *chain.VerifiedTx, a *Execution) error {
 	b.state.Keep()
 	b.lane = tx.Lane
-	b.budget.Take(tx.Lane, fees.Space{Usage: a.out.Used, Bytes: fees.TxBytes(tx)})
+	bytes := fees.TxBytes(tx)
+	b.budget.Take(tx.Lane, fees.Space{Usage: a.out.Used, Bytes: bytes})
+	if tx.Lane == chain.LaneRunner {
+		b.runnerBytes += bytes
+	}
 	b.use(tx.Lane, a.out.Used)
 	return b.write(tx.Hash, tx.Lane, &a.out, a.burned, a.tip)
 }

@@ -52,6 +52,7 @@ func (w *world) showWhatFits(d *jobs.Dispatch, ids []chain.Hash, withheld int) {
 				break
 			}
 			left.Cells, left.Cycles, left.Bytes = left.Cells-one.Cells, left.Cycles-one.Cycles, left.Bytes-one.Bytes
+			d.Used.Cells, d.Used.Cycles, d.Used.Bytes = d.Used.Cells+one.Cells, d.Used.Cycles+one.Cycles, d.Used.Bytes+one.Bytes
 			show(w.t, d, id, j.Attempt, uint8(n))
 		}
 	}
@@ -176,6 +177,75 @@ func TestACrowdedLaneCostsNobody(t *testing.T) {
 		}
 		if n := w.rows(chain.AddrJobDispatcher, "lane/"); n != 0 {
 			t.Errorf("%d rows are left of what is over", n)
+		}
+	}
+}
+
+// TestWhatIsShownPromisesNothing: jobs whose results are all in take nothing of the lane any
+// more, however late their deadlines are, so whoever withholds a result behind them is slashed.
+func TestWhatIsShownPromisesNothing(t *testing.T) {
+	w := newWorld(t)
+	w.p.Job.MaxRetries = 1
+	w.crewed()
+	asker := chain.Address{9, 9}
+	many := []chain.Hash{{1}, {2}, {3}, {4}, {5}, {6}}
+	w.judged(func(d *jobs.Dispatch) {
+		for _, id := range many { // six of 64 KiB promise 56 % of the lane for ten blocks
+			submit(t, d, id, order{by: asker, runners: 1, agree: 1, timeout: 11, bytes: 64 << 10})
+		}
+	})
+	small := chain.Hash{7}
+	w.judged(func(d *jobs.Dispatch) {
+		submit(t, d, small, order{by: asker, runners: 1, agree: 1, timeout: 11, bytes: 10})
+		for _, id := range many {
+			show(t, d, id, 0, 0)
+		}
+	})
+	w.judged(func(d *jobs.Dispatch) { promise(t, d, small, 0, 0) })
+	for w.height <= w.job(small).Deadline+2 {
+		w.judged(func(d *jobs.Dispatch) { d.Used = jobs.Room(&w.p) })
+	}
+	if s := w.seats(small, 0)[0]; s.Frozen == 0 || w.job(small).Spared {
+		t.Errorf("a result is withheld behind what others have shown: %+v", *s)
+	}
+}
+
+// TestAnEmptyLaneSparesNobody: what is promised and not used keeps no small result out.
+func TestAnEmptyLaneSparesNobody(t *testing.T) {
+	for _, c := range []struct {
+		bytes   uint32
+		used    uint64 // millionths of the lane
+		spared  bool
+		withins chain.Height // of so many blocks
+	}{
+		{10, 0, false, 100},
+		{10, 490_000, false, 100},
+		{10, 510_000, true, 100},
+		{10, 510_000, true, 8},
+		{10, 510_000, false, 3},
+		{64 << 10, 0, true, 100}, // of this size one alone fits a block
+	} {
+		w := newWorld(t)
+		w.p.Job.MaxRetries = 1
+		w.crewed()
+		asker, small := chain.Address{9, 9}, chain.Hash{7}
+		w.judged(func(d *jobs.Dispatch) {
+			for n := range byte(6) {
+				submit(t, d, chain.Hash{n + 20}, order{by: asker, runners: 1, agree: 1, timeout: 11, bytes: 64 << 10})
+			}
+			submit(t, d, small, order{by: asker, runners: 1, agree: 1, timeout: 11, bytes: c.bytes})
+		})
+		w.judged(func(d *jobs.Dispatch) { promise(t, d, small, 0, 0) })
+		room, begun := jobs.Room(&w.p), w.height
+		for w.height <= w.job(small).Deadline+1 {
+			w.judged(func(d *jobs.Dispatch) {
+				if d.Book.Height <= begun+c.withins {
+					d.Used.Cells = room.Cells * chain.Cells(c.used) / 1_000_000
+				}
+			})
+		}
+		if s := w.seats(small, 0)[0]; (s.Frozen == 0) != c.spared || w.job(small).Spared != c.spared {
+			t.Errorf("%+v: %+v", c, *s)
 		}
 	}
 }

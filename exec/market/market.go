@@ -50,6 +50,9 @@ func Begin(d *jobs.Dispatch) ([]chain.Event, error) {
 // End does what comes behind all else of a block that changes a runner or submits a job.
 // judge is nil where nothing can be judged. The rest is as for Begin.
 func End(d *jobs.Dispatch, judge Judge) ([]chain.Event, error) {
+	if err := d.CountLane(); err != nil {
+		return nil, err
+	}
 	if judge != nil {
 		if err := judge.JudgeTouched(); err != nil {
 			return nil, err

@@ -348,7 +348,8 @@ func (g *game) model(in *exec.Inputs, acts []*act, txs []*chain.VerifiedTx, r *e
 		m.drawn = in.ParentBeacon
 	}
 	m.begin()
-	fees := new(big.Int)
+	m.used = fees.Space{Usage: r.Used[chain.LaneRunner]}
+	burned := new(big.Int)
 	for i, a := range acts {
 		receipt := &r.Receipts[i]
 		want := a.do(txs[i].Hash)
@@ -359,13 +360,16 @@ func (g *game) model(in *exec.Inputs, acts []*act, txs []*chain.VerifiedTx, r *e
 		g.nonces[a.from]++
 		m.money.debit(a.from, wei(receipt.Fee))
 		m.money.credit(proposer, wei(receipt.Tip))
-		fees = plus(fees, wei(receipt.Fee-receipt.Tip))
+		burned = plus(burned, wei(receipt.Fee-receipt.Tip))
+		if txs[i].Lane == chain.LaneRunner {
+			m.used.Bytes += fees.TxBytes(txs[i])
+		}
 	}
 	m.finish()
 	issued := g.issued()
 	m.money.credit(validator, issued)
-	g.supply = minus(minus(plus(g.supply, issued), fees), m.burned)
-	if burned := plus(fees, m.burned); burned.Cmp(wei(r.Burned)) != 0 || issued.Cmp(wei(r.Issued)) != 0 {
+	g.supply = minus(minus(plus(g.supply, issued), burned), m.burned)
+	if burned := plus(burned, m.burned); burned.Cmp(wei(r.Burned)) != 0 || issued.Cmp(wei(r.Issued)) != 0 {
 		g.fatalf("%d burned and %d issued, want %s and %s", r.Burned, r.Issued, burned, issued)
 	}
 }

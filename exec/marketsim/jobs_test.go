@@ -59,8 +59,11 @@ type job struct {
 	commitBy   uint64
 	gatherTo   uint64
 	due        event
-	most       int  // attempts, as voted at its submission
-	spared     bool // nobody is blamed in the attempt
+	most       int    // attempts, as voted at its submission
+	promised   *share // of the lane; nil: nothing more can be shown
+	crowds     uint64 // blocks too crowded for it, before the time that is looked at next
+	large      bool   // a result takes more than half of the lane
+	spared     bool   // nobody is blamed in the attempt
 
 	verdict   uint64
 	over      uint64 // when it ended
@@ -327,6 +330,7 @@ func (m *market) retry() {
 
 // finish is what the market does behind the transactions.
 func (m *market) finish() {
+	m.countLane()
 	m.judgeAll()
 	for _, j := range m.byID(func(j *job) bool { return j.phase == fresh && j.submitted == m.height }) {
 		j.candidates, j.snapshot = m.candidatesOf(j), true
@@ -342,7 +346,8 @@ func (m *market) commitDeadline(j *job) {
 	if j.phase != assigned {
 		return
 	}
-	crowded := m.crowded(j.begun)
+	crowded := m.crowdedIn(j, j.commitBy-min(j.begun, j.commitBy))
+	j.crowds = m.crowds(j)
 	for _, s := range j.seats() {
 		s.excess = s.excess || crowded && s.commitment == nil
 		if s.commitment == nil && m.silence(s) {
@@ -391,6 +396,7 @@ func (m *market) lapse(j *job) {
 		m.unbind(s)
 	}
 	j.due = event{}
+	m.takeBack(j)
 	if len(j.attempts) >= j.most {
 		m.conclude(j, timedOut)
 		return

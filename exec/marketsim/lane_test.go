@@ -1,6 +1,8 @@
 package marketsim
 
 import (
+	"slices"
+
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/fees"
 	"github.com/cowboy-foundation/cowboy/exec/market/jobs"
@@ -51,37 +53,71 @@ func (j *job) opens() uint64 {
 	return j.gatherTo
 }
 
-// promise notes what the attempt that was drawn takes of the lane.
+// promise notes what the attempt that was drawn takes of the lane, and how often that was
+// crowded before.
 func (m *market) promise(j *job) {
+	j.promised, j.large = nil, false
 	p := share{behind: j.opens(), until: j.deadline}
 	if p.behind >= p.until || len(j.seats()) == 0 {
 		return
 	}
 	m.eachMeter(&j.spec, &j.terms, func(shown, has uint64) {
-		p.millionths = max(p.millionths, upwards(uint64(len(j.seats()))*upwards(1_000_000*shown, has), p.until-p.behind))
+		p.millionths = max(p.millionths, upwards(uint64(len(j.seats()))*1_000_000*shown, has*(p.until-p.behind)))
+		j.large = j.large || shown > has/2
 	})
-	m.promises = append(m.promises, p)
+	j.promised = &p
+	m.promises = append(m.promises, &p)
+	j.crowds = m.crowds(j)
 }
 
-// crowded says whether in a block behind a height more than half of the lane was promised.
-func (m *market) crowded(behind uint64) bool {
-	for h := behind + 1; h <= m.height; h++ {
-		sum := uint64(0)
-		for _, p := range m.promises {
-			if p.behind < h && h <= p.until {
-				sum += p.millionths
-			}
-		}
-		if sum > 500_000 {
-			return true
+// takeBack ends what an attempt has promised with this block: nothing more can be shown.
+func (m *market) takeBack(j *job) {
+	if j.promised != nil {
+		j.promised.until = min(j.promised.until, max(m.height, j.promised.behind))
+		j.promised = nil
+	}
+}
+
+// countLane counts the block that ends, if more than half of the lane was promised in it.
+func (m *market) countLane() {
+	sum := uint64(0)
+	m.promises = slices.DeleteFunc(m.promises, func(p *share) bool { return p.until < m.height })
+	for _, p := range m.promises {
+		if p.behind < m.height {
+			sum += p.millionths
 		}
 	}
-	return false
+	if sum <= 500_000 {
+		return
+	}
+	m.crowded++
+	lane, system := fees.LaneTarget(m.p, chain.LaneRunner), fees.LaneTarget(m.p, chain.LaneSystem)
+	bytes := fees.LaneBytes(m.p, chain.LaneRunner) + fees.LaneBytes(m.p, chain.LaneSystem)
+	if 2*m.used.Cycles >= lane.Cycles+system.Cycles || 2*m.used.Cells >= lane.Cells+system.Cells || 2*m.used.Bytes >= bytes {
+		m.busy++
+		m.met["busy lane"]++
+	}
+}
+
+// crowds is how many blocks had no room for the results of a job, as far as anybody can say:
+// large ones may find none in a block that is used less than half.
+func (m *market) crowds(j *job) uint64 {
+	if j.large {
+		return m.crowded
+	}
+	return m.busy
+}
+
+// crowdedIn says whether so many blocks were, half of them or more, too crowded for a job since
+// it was looked at last.
+func (m *market) crowdedIn(j *job, blocks uint64) bool {
+	n := m.crowds(j) - j.crowds
+	return n > 0 && 2*n >= blocks
 }
 
 // spare lets go unblamed who has shown nothing in a crowded lane.
 func (m *market) spare(j *job) {
-	if j.phase != assigned && j.phase != closing || !m.crowded(j.opens()) {
+	if j.phase != assigned && j.phase != closing || !m.crowdedIn(j, j.deadline-min(j.opens(), j.deadline)) {
 		return
 	}
 	j.spared = true

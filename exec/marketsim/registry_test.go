@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/fees"
 	"github.com/cowboy-foundation/cowboy/chain/params"
 )
 
@@ -66,7 +67,10 @@ type market struct {
 	needs     map[chain.Address]bool // actors whose runners have to attest what they can do
 	numbered  uint64                 // jobs that the actor has asked for
 	met       map[string]int         // what has happened, for the report
-	promises  []share                // of the runner lane, ever
+	promises  []*share               // of the runner lane
+	used      fees.Space             // of it by transactions in this block
+	crowded   uint64                 // blocks in which more than half of it was promised
+	busy      uint64                 // those of them in which half of it was used
 	gone      func(*job)             // hears of each job whose rows go
 }
 

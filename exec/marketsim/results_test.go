@@ -360,6 +360,7 @@ func (m *market) awaitEnd(j *job) {
 		j.due = event{max(j.deadline, m.height), "deadline"}
 		return
 	}
+	m.takeBack(j)
 	j.due = event{max(j.window, m.height), "window"}
 }
 

@@ -244,7 +244,7 @@ func (x *Seat) readFrom(r *cbor.Reader) error {
 }
 
 func (x *Job) appendTo(dst []byte) []byte {
-	dst = cbor.AppendArray(dst, 33)
+	dst = cbor.AppendArray(dst, 36)
 	dst = cbor.AppendBytes(dst, x.Submitter[:])
 	dst = cbor.AppendUint(dst, uint64(x.SubmittedAt))
 	dst = cbor.AppendUint(dst, uint64(x.Kind))
@@ -277,12 +277,15 @@ func (x *Job) appendTo(dst []byte) []byte {
 	dst = cbor.AppendBytes(dst, x.Model[:])
 	dst = cbor.AppendUint(dst, uint64(x.Attempts))
 	dst = cbor.AppendBool(dst, x.Verifier)
+	dst = cbor.AppendUint(dst, uint64(x.Promised))
+	dst = cbor.AppendUint(dst, uint64(x.Crowds))
+	dst = cbor.AppendBool(dst, x.Large)
 	dst = cbor.AppendBool(dst, x.Spared)
 	return dst
 }
 
 func (x *Job) readFrom(r *cbor.Reader) error {
-	if err := r.ArrayOf(33); err != nil {
+	if err := r.ArrayOf(36); err != nil {
 		return &chain.FieldError{Object: "Job", Err: err}
 	}
 	if err := r.BytesInto(x.Submitter[:]); err != nil {
@@ -428,6 +431,21 @@ func (x *Job) readFrom(r *cbor.Reader) error {
 		return &chain.FieldError{Object: "Job", Field: "verifier", Err: err}
 	} else {
 		x.Verifier = v
+	}
+	if v, err := r.Uint(); err != nil {
+		return &chain.FieldError{Object: "Job", Field: "promised", Err: err}
+	} else {
+		x.Promised = uint64(v)
+	}
+	if v, err := r.Uint(); err != nil {
+		return &chain.FieldError{Object: "Job", Field: "crowds", Err: err}
+	} else {
+		x.Crowds = uint64(v)
+	}
+	if v, err := r.Bool(); err != nil {
+		return &chain.FieldError{Object: "Job", Field: "large", Err: err}
+	} else {
+		x.Large = v
 	}
 	if v, err := r.Bool(); err != nil {
 		return &chain.FieldError{Object: "Job", Field: "spared", Err: err}

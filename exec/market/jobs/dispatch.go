@@ -5,6 +5,7 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
+	"github.com/cowboy-foundation/cowboy/chain/fees"
 	"github.com/cowboy-foundation/cowboy/exec/manifest"
 	"github.com/cowboy-foundation/cowboy/exec/market/runners"
 	"github.com/cowboy-foundation/cowboy/exec/market/selection"
@@ -30,6 +31,9 @@ type Dispatch struct {
 	// hash, or the randomness of its round (resolutions 11.9, 12.83). Under
 	// parent-block it is drawn with in the block of the submission itself.
 	Seed chain.Hash
+
+	// Used is what the transactions of runners have used, at the end of the block.
+	Used fees.Space
 
 	Memo   *Memo
 	Events []chain.Event // to announce

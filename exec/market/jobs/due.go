@@ -74,8 +74,11 @@ func (d *Dispatch) commitDeadline(id chain.Hash, j *Job) error {
 	if j.Phase != Assigned {
 		return nil
 	}
-	crowded, err := d.Book.crowdedBehind(j.AssignedAt)
+	crowded, err := d.Book.crowded(j, j.CommitBy-min(j.AssignedAt, j.CommitBy))
 	if err != nil {
+		return err
+	}
+	if err := d.Book.countCrowds(j); err != nil {
 		return err
 	}
 	committed := 0

@@ -144,52 +144,100 @@ func (c *Call) checkLane(spec *chain.JobSpec, terms *chain.JobTerms) error {
 	return nil
 }
 
-// lane is what is promised of the runner lane.
+// lane is what is promised of the runner lane, and how often that was too much.
 type lane struct {
-	promised uint64       // to results that may be shown now, in millionths of the lane
-	crowded  chain.Height // the last block but for this one in which that was too much; 0: none
+	promised uint64 // to results that may be shown now, in millionths of the lane
+	crowded  uint64 // blocks that have ended in which that was too much
+	busy     uint64 // those of them in which runners used as much as results may take
 }
 
 // full reports whether more is promised than results may take.
 func (l *lane) full() bool { return l.promised > millionths/LaneParts }
 
-const laneBytes = 2 * 8
-
-// readPair reads two numbers, zeros where there is no row.
-func (b *Book) readPair(k state.StorageKey) (pair [2]uint64, err error) {
-	row, err := b.State.Storage(chain.AddrJobDispatcher, k)
-	if err != nil || row == nil {
-		return pair, err
+// crowds returns how many blocks have left no room, as far as anybody can say, for results that
+// are large or not: one that takes more than half of the lane may find none in any block.
+func (l *lane) crowds(large bool) uint64 {
+	if large {
+		return l.crowded
 	}
-	if len(row) != laneBytes {
-		return pair, ErrRecord
-	}
-	return [2]uint64{binary.BigEndian.Uint64(row), binary.BigEndian.Uint64(row[8:])}, nil
+	return l.busy
 }
 
-// putPair writes two numbers, no row for zeros.
-func (b *Book) putPair(k state.StorageKey, pair [2]uint64) {
-	if pair == ([2]uint64{}) {
-		b.set(k, nil)
-		return
+// readNumbers reads a row of numbers, zeros where there is none.
+func (b *Book) readNumbers(k state.StorageKey, into ...*uint64) error {
+	row, err := b.State.Storage(chain.AddrJobDispatcher, k)
+	if err != nil || row == nil {
+		return err
 	}
-	b.set(k, binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(nil, pair[0]), pair[1]))
+	if len(row) != 8*len(into) {
+		return ErrRecord
+	}
+	// Bounded: by three numbers.
+	for i, n := range into {
+		*n = binary.BigEndian.Uint64(row[8*i:])
+	}
+	return nil
+}
+
+// putNumbers writes a row of numbers, none for zeros.
+func (b *Book) putNumbers(k state.StorageKey, numbers ...uint64) {
+	var row []byte
+	some := false
+	// Bounded: by three numbers.
+	for _, n := range numbers {
+		row, some = binary.BigEndian.AppendUint64(row, n), some || n > 0
+	}
+	if !some {
+		row = nil
+	}
+	b.set(k, row)
+}
+
+// turn is how much of the lane is promised from a height on that was not before, and the other
+// way round.
+type turn struct{ more, less uint64 }
+
+func laneTurnKey(h chain.Height) state.StorageKey { return key(TableLane, be8(h)) }
+
+// changeTurn changes what happens at a height. The error is a fault.
+func (b *Book) changeTurn(h chain.Height, how func(*turn)) error {
+	var t turn
+	k := laneTurnKey(h)
+	if err := b.readNumbers(k, &t.more, &t.less); err != nil {
+		return err
+	}
+	how(&t)
+	b.putNumbers(k, t.more, t.less)
+	return nil
 }
 
 // promise notes that the results of an attempt may be shown in the blocks behind one height
 // and up to another, and how much of the lane they take there.
 func (b *Book) promise(behind, until chain.Height, e6 uint64) error {
-	// Bounded: by the two ends.
-	for i, h := range []chain.Height{behind + 1, until + 1} {
-		k := key(TableLane, be8(h))
-		pair, err := b.readPair(k)
-		if err != nil {
-			return err
-		}
-		pair[i] += e6
-		b.putPair(k, pair)
+	if err := b.changeTurn(behind+1, func(t *turn) { t.more += e6 }); err != nil {
+		return err
 	}
-	return nil
+	return b.changeTurn(until+1, func(t *turn) { t.less += e6 })
+}
+
+// TakeBack ends what an attempt has promised of the lane with this block: nothing more of it
+// can be shown. It leaves the job's row to be written. The error is a fault.
+func (b *Book) TakeBack(j *Job) error {
+	e6, end := j.Promised, max(b.Height, j.opens())
+	if j.Promised = 0; e6 == 0 || end >= j.Deadline {
+		return nil
+	}
+	promised := true
+	if err := b.changeTurn(j.Deadline+1, func(t *turn) {
+		promised = t.less >= e6
+		t.less -= min(e6, t.less)
+	}); err != nil {
+		return err
+	}
+	if !promised {
+		return ErrRecord
+	}
+	return b.changeTurn(end+1, func(t *turn) { t.less += e6 })
 }
 
 // Promises brings what is promised of the lane up to the block: what its results take from
@@ -209,44 +257,70 @@ func (d *Dispatch) Promises() error {
 		if h > b.Height {
 			return nil
 		}
-		if err := b.turnLane(rows[0].Key, h); err != nil {
+		if err := b.turnLane(h); err != nil {
 			return err
 		}
 	}
 }
 
 // turnLane does what the row of a height says.
-func (b *Book) turnLane(k state.StorageKey, h chain.Height) error {
-	turn, err := b.readPair(k)
-	if err != nil {
+func (b *Book) turnLane(h chain.Height) error {
+	var t turn
+	if err := b.readNumbers(laneTurnKey(h), &t.more, &t.less); err != nil {
 		return err
 	}
 	l, err := b.lane()
 	if err != nil {
 		return err
 	}
-	if l.full() {
-		l.crowded = h - 1
-	}
-	if l.promised += turn[0]; l.promised < turn[1] {
+	if l.promised += t.more; l.promised < t.less {
 		return ErrRecord
 	}
-	l.promised -= turn[1]
-	b.set(k, nil)
-	b.putPair(laneKey(), [2]uint64{l.promised, uint64(l.crowded)})
+	l.promised -= t.less
+	b.set(laneTurnKey(h), nil)
+	b.putLane(&l)
 	return nil
 }
 
-func (b *Book) lane() (lane, error) {
-	pair, err := b.readPair(laneKey())
-	return lane{pair[0], chain.Height(pair[1])}, err
+func (b *Book) lane() (l lane, err error) {
+	return l, b.readNumbers(laneKey(), &l.promised, &l.crowded, &l.busy)
 }
 
-// crowdedBehind reports whether more was promised of the lane than it has, in a block behind
-// a height.
-func (b *Book) crowdedBehind(h chain.Height) (bool, error) {
+func (b *Book) putLane(l *lane) { b.putNumbers(laneKey(), l.promised, l.crowded, l.busy) }
+
+// CountLane counts the block that ends, where more is promised of the lane than it has, by what
+// runners have used of it. The error is a fault.
+func (d *Dispatch) CountLane() error {
+	l, err := d.Book.lane()
+	if err != nil || !l.full() {
+		return err
+	}
+	l.crowded++
+	busy := false
+	// Bounded: by three meters.
+	for _, m := range metersOf(d.Book.Params, d.Used) {
+		busy = busy || m.shown >= quotientUp(m.lane, 1, LaneParts)
+	}
+	if busy {
+		l.busy++
+	}
+	d.Book.putLane(&l)
+	return nil
+}
+
+// crowded reports whether of so many blocks in which the runners of an attempt had to be let
+// into the lane half or more had no room, since the job was looked at last.
+func (b *Book) crowded(j *Job, blocks chain.Height) (bool, error) {
 	l, err := b.lane()
-	return err == nil && (l.full() || l.crowded > h), err
+	n := l.crowds(j.Large) - min(j.Crowds, l.crowds(j.Large))
+	return err == nil && n > 0 && n >= quotientUp(uint64(blocks), 1, LaneParts), err
+}
+
+// countCrowds begins to count the crowded blocks of an attempt anew.
+func (b *Book) countCrowds(j *Job) error {
+	l, err := b.lane()
+	j.Crowds = l.crowds(j.Large)
+	return err
 }
 
 // opens returns behind which height each runner of an attempt may show its result, whoever
@@ -261,19 +335,34 @@ func (j *Job) opens() chain.Height {
 	return j.GatherUntil
 }
 
-// promiseOf notes what the results of an attempt take of the lane.
+// promiseOf notes what the results of an attempt take of the lane, and how often that was
+// crowded before.
 func (d *Dispatch) promiseOf(j *Job, seats int, spec *chain.JobSpec, terms *chain.JobTerms) error {
 	opens := j.opens()
+	j.Promised, j.Large = 0, false
 	if opens >= j.Deadline || seats == 0 {
 		return nil
 	}
-	blocks, e6 := uint64(j.Deadline-opens), uint64(0)
+	meters := metersOf(d.Book.Params, Shown(d.Book.Params, spec, terms))
 	// Bounded: by three meters.
-	for _, m := range metersOf(d.Book.Params, Shown(d.Book.Params, spec, terms)) {
-		each := quotientUp(m.shown, millionths, m.lane)
-		e6 = max(e6, quotientUp(uint64(seats), each, blocks))
+	for _, m := range meters {
+		j.Large = j.Large || m.shown > m.lane/LaneParts
 	}
-	return d.Book.promise(opens, j.Deadline, min(e6, promisedMost))
+	j.Promised = shareOf(meters, uint64(seats), uint64(j.Deadline-opens))
+	if err := d.Book.countCrowds(j); err != nil {
+		return err
+	}
+	return d.Book.promise(opens, j.Deadline, j.Promised)
+}
+
+// shareOf returns how many millionths of the lane so many results take in each of so many
+// blocks, rounded up once, as ceil(ceil(x)/n) is ceil(x/n): who takes half takes no more.
+func shareOf(meters [3]meter, seats, blocks uint64) (e6 uint64) {
+	// Bounded: by three meters.
+	for _, m := range meters {
+		e6 = max(e6, quotientUp(quotientUp(m.shown, seats*millionths, m.lane), 1, blocks))
+	}
+	return min(e6, promisedMost)
 }
 
 // spare lets the runners of an attempt go unpenalised that have shown nothing, if the lane
@@ -282,7 +371,7 @@ func (d *Dispatch) spare(id chain.Hash, j *Job) error {
 	if j.Phase != Assigned && j.Phase != Closing {
 		return nil
 	}
-	crowded, err := d.Book.crowdedBehind(j.opens())
+	crowded, err := d.Book.crowded(j, j.Deadline-min(j.opens(), j.Deadline))
 	if err != nil || !crowded {
 		return err
 	}

@@ -19,7 +19,7 @@ const (
 	seatRows     = 3
 	keyBytes     = 48 // of a row of a job
 
-	laneRows = 2 // of what an attempt promises of the runner lane
+	laneRows = 3 // of what an attempt promises of the runner lane: from when, until when, and when it was in
 )
 
 // keptBytes is paid for each seat for the pages of standings that are kept for what becomes

@@ -81,6 +81,9 @@ type Job struct {
 	Model            chain.Hash   // that the job names and its results are of, once they agree; zero: none
 	Attempts         uint8        // that it may have, as its submitter has paid for
 	Verifier         bool         // it names an actor that judges what its results come to
+	Promised         uint64       // of the runner lane to the results of this attempt, in millionths; 0: they are in, or there are none
+	Crowds           uint64       // crowded blocks of the lane, before the time that is looked at next
+	Large            bool         // a result takes more than half of the lane
 	Spared           bool         // who shows nothing in this attempt is not penalised: there is little time, or no room
 }
 
@@ -156,7 +159,7 @@ type Reveal struct {
 }
 
 // Encode returns the row.
-func (j *Job) Encode() []byte { return j.appendTo(make([]byte, 0, 400)) }
+func (j *Job) Encode() []byte { return j.appendTo(make([]byte, 0, 420)) }
 
 // Encode returns the row.
 func (s *Seat) Encode() []byte { return s.appendTo(make([]byte, 0, 272)) }

@@ -15,6 +15,9 @@ func (d *Dispatch) lapse(id chain.Hash, j *Job) error {
 	if err := d.Book.eachSeat(id, j.Attempt, func(n uint8, s *Seat) error { return d.Release(id, j.Attempt, n, s) }); err != nil {
 		return err
 	}
+	if err := d.Book.TakeBack(j); err != nil {
+		return err
+	}
 	if j.Attempt+1 >= j.Attempts { // both are 16 at most
 		return d.conclude(id, j, Timeout)
 	}

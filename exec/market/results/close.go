@@ -155,21 +155,27 @@ func (b *Book) close(d *docket, c *judge.Question, data []byte) error {
 	b.Jobs.State.SetStorage(chain.AddrJobDispatcher, jobs.AtKey(jobs.TableLive, j.SubmittedAt, d.id), nil)
 	b.Jobs.State.SetStorage(chain.AddrJobDispatcher, jobs.EligibleKey(d.id), nil)
 	b.put(d)
-	b.awaitEnd(d)
+	if err := b.awaitEnd(d); err != nil {
+		return err
+	}
 	b.tellVerdict(d)
 	return b.tellSubmitter(d, c.Spec, c.Terms, data)
 }
 
 // awaitEnd schedules what comes next to a job that closes: the deadline as long as a result
-// may come, then the end of its window.
-func (b *Book) awaitEnd(d *docket) {
+// may come, then the end of its window. The error is a fault.
+func (b *Book) awaitEnd(d *docket) error {
 	j, h := d.job, b.Jobs.Height
 	if !d.allIn(h) {
 		b.Jobs.Schedule(d.id, j, max(j.Deadline, h), jobs.AtDeadline)
-		return
+		return nil
 	}
 	b.dropBodies(d)
+	if err := b.Jobs.TakeBack(j); err != nil {
+		return err
+	}
 	b.Jobs.Schedule(d.id, j, max(j.WindowEnd, h), jobs.AtWindowEnd)
+	return nil
 }
 
 // remember notes which runner succeeded last for a submitter in a kind of job (CIP-11

@@ -56,8 +56,7 @@ func (b *Book) fixShares(d *docket) error {
 		b.dropBodies(d)
 		return b.settle(d)
 	}
-	b.awaitEnd(d)
-	return nil
+	return b.awaitEnd(d)
 }
 
 // slashWithheld slashes who has promised a result and not shown it, until the job is

@@ -235,6 +235,5 @@ func (b *Book) judgeLate(d *docket, q *quota) (waits queue, err error) {
 		return none, err
 	}
 	b.put(d)
-	b.awaitEnd(d)
-	return none, nil
+	return none, b.awaitEnd(d)
 }
