@@ -50,7 +50,9 @@ func passes(p *params.Params, spec *chain.JobSpec, terms *chain.JobTerms, regist
 		Cycles: 4*api.StorageWriteCycles + chain.Cycles(jobRowBytes+bitmap)*api.StorageWriteByteCycles + each*chain.Cycles(registered),
 		Cells:  chain.Cells(api.NewEntryCells) + chain.Cells(keyBytes+bitmap)*api.StorageWriteByteCells,
 	}
-	u.Cycles += chain.Cycles(judge.StepsBound(spec, terms) + AnswerSteps(spec, terms))
+	// Each attempt is judged, if something was shown in it and something withheld, which costs
+	// nobody anything where the lane was crowded; the answer is written once.
+	u.Cycles += chain.Cycles(judge.StepsBound(spec, terms)*p.Job.MaxRetries + AnswerSteps(spec, terms)) // 16 times 2^25 at most
 	// A job has a committee in each of its attempts.
 	seats := uint64(spec.Verification.Runners) * p.Job.MaxRetries
 	u.Cells += chain.Cells(seats) * (seatRows*chain.Cells(api.NewEntryCells) + (seatRowBytes+keptBytes)*api.StorageWriteByteCells)

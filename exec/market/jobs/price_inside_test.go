@@ -8,6 +8,23 @@ import (
 	"github.com/cowboy-foundation/cowboy/exec/market/runners"
 )
 
+// TestEachAttemptPaysForItsJudging: results of each attempt may be judged, since a withheld one
+// that costs its runner nothing lets another attempt follow.
+func TestEachAttemptPaysForItsJudging(t *testing.T) {
+	spec := &chain.JobSpec{JobType: &chain.HTTPJob{URL: "https://a.example/"}, Verification: chain.Verification{Mode: chain.VerifyMajorityVote, Runners: 5, Threshold: 3}}
+	for _, attempts := range []uint64{1, 3, 16} {
+		p := params.Default()
+		p.Job.MaxRetries = attempts
+		cycles := func(steps uint64) chain.Cycles {
+			terms := &chain.JobTerms{JudgeSteps: steps, ResultSchema: chain.ResultSchema{MaxReturnBytes: 1, DataFormat: chain.FormatText}}
+			return passes(&p, spec, terms, 0, 0).Cycles
+		}
+		if got, want := cycles(chain.MinJudgeSteps+7)-cycles(chain.MinJudgeSteps), chain.Cycles(attempts*5*7); got != want {
+			t.Errorf("%d attempts: seven steps more cost %d cycles, want %d", attempts, got, want)
+		}
+	}
+}
+
 // TestSeatsPayForKeptPages: each seat that a job may have pays for a page that is kept, in
 // every attempt, however large the registry is.
 func TestSeatsPayForKeptPages(t *testing.T) {

@@ -258,7 +258,7 @@ func TestVerifiersArePaid(t *testing.T) {
 		return pays.took.Cycles - 16*chain.Cycles(read)
 	}
 	w := newWorld(t)
-	want := 3*(500+1_000) + chain.Cycles(chain.MinJudgeSteps)
+	want := 3 * (500 + 1_000 + chain.Cycles(chain.MinJudgeSteps))
 	if got := took(500) - took(0); got != want || w.p.Job.MaxRetries != 3 {
 		t.Errorf("%d cycles, want %d", got, want)
 	}
