@@ -249,3 +249,47 @@ func TestAnEmptyLaneSparesNobody(t *testing.T) {
 		}
 	}
 }
+
+// TestAVoteThatNarrowsTheLaneCostsNobody: results that fitted the runner lane in a job's time
+// when it was submitted, and do not since a vote, cost nobody stake or reputation, whenever it
+// was heard: before the draw, while runners commit, or while they show their results.
+func TestAVoteThatNarrowsTheLaneCostsNobody(t *testing.T) {
+	for name, when := range map[string]chain.Height{"before the draw": 1, "while they commit": 3, "while they show": 30, "never": 1_000} {
+		w := newWorld(t)
+		w.p.Job.MaxRetries = 1
+		w.crewed()
+		id := chain.Hash{1}
+		begun := w.height
+		step := func(txs func(*jobs.Dispatch)) {
+			if w.height >= begun+when { // less than one result takes
+				w.p.LaneShareBasisPoints[chain.LaneUser] += w.p.LaneShareBasisPoints[chain.LaneRunner] - 1
+				w.p.LaneShareBasisPoints[chain.LaneRunner], when = 1, 10_000
+			}
+			w.judged(txs)
+		}
+		step(func(d *jobs.Dispatch) {
+			submit(t, d, id, order{by: chain.Address{9, 9}, runners: 5, agree: 3, timeout: 40, bytes: 30_000})
+		})
+		step(func(d *jobs.Dispatch) {
+			for n := range uint8(3) {
+				promise(t, d, id, 0, n)
+			}
+		})
+		for w.height <= w.job(id).Deadline+1 {
+			step(func(*jobs.Dispatch) {})
+		}
+		silent, withheld := 0, 0
+		for _, s := range w.seats(id, 0) {
+			if s.Frozen > 0 {
+				withheld++
+			}
+			if r := w.runner(s.Runner); r.Silences > 0 {
+				silent++
+			}
+		}
+		want := map[string][2]int{"never": {2, 3}, "while they show": {2, 0}}[name]
+		if got := [2]int{silent, withheld}; got != want {
+			t.Errorf("%s: %d are silent and %d have withheld, want %v", name, silent, withheld, want)
+		}
+	}
+}

@@ -175,7 +175,7 @@ func (m *model) draw(j *mJob, h chain.Height) {
 	if j.attempt == 0 {
 		j.deadline = j.submitted + chain.Height(j.order.timeout)
 	}
-	short := uint64(j.deadline-h) < m.w.p.Job.MinWindowBlocks
+	short := uint64(j.deadline-h) < m.w.p.Job.MinWindowBlocks || j.order.timeout < 2 // one for the draw, one for the result
 	var seats []*mSeat
 	for _, step := range selection.Take(list).DrawV2(&selection.Round{First: seed, Runners: int(j.order.runners)}, true) {
 		r := m.find(list[step.Candidate].Runner)
@@ -544,6 +544,7 @@ func playMarket(t *testing.T, seed uint64, seen map[jobs.Outcome]int) {
 	w := newWorld(t)
 	w.books = &books.Books{}
 	r, j := &w.p.Runner, &w.p.Job
+	w.p.CyclesTarget, w.p.CellsTarget, w.p.MaxBlockBytes = 8_000_000_000, 400_000_000, 16<<20 // the lane has a test of its own
 	r.StakeFloor, r.ProbationSuccesses, r.MaxRegistered = 1_000, rng.Uint64N(3), 100
 	r.MinReputation = 40
 	r.ReputationHalfLifeBlocks, r.SlashThreshold = 5+rng.Uint64N(40), 1+rng.Uint64N(3)

@@ -161,7 +161,8 @@ func (m *market) sit(j *job, drawn []candidate) {
 	if j.attempt() == 0 {
 		j.deadline = j.submitted + j.spec.TimeoutBlocks
 	}
-	j.spared = j.deadline < j.begun+m.p.Job.MinWindowBlocks // less time than anybody has to use (resolution 12.27)
+	j.spared = j.deadline < j.begun+m.p.Job.MinWindowBlocks || // less time than anybody has to use (resolution 12.27)
+		!m.givesTime(&j.spec, &j.terms) // or to show all results, behind a vote (ADR 229)
 	for _, c := range drawn {
 		r := m.runners[c.runner]
 		bond := times(wei(j.spec.MaxPrice), wei(j.bondE6()))

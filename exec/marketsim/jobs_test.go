@@ -346,10 +346,10 @@ func (m *market) commitDeadline(j *job) {
 	if j.phase != assigned {
 		return
 	}
-	crowded := m.crowdedIn(j, j.commitBy-min(j.begun, j.commitBy))
+	excused := m.excuses(j, j.commitBy-min(j.begun, j.commitBy))
 	j.crowds = m.crowds(j)
 	for _, s := range j.seats() {
-		s.excess = s.excess || crowded && s.commitment == nil
+		s.excess = s.excess || excused && s.commitment == nil
 		if s.commitment == nil && m.silence(s) {
 			m.announced++
 		}

@@ -115,9 +115,23 @@ func (m *market) crowdedIn(j *job, blocks uint64) bool {
 	return n > 0 && 2*n >= blocks
 }
 
+// excuses says whether the runners of a job may have found no room in so many blocks: these were
+// crowded, or its results have come to fit no longer in its time.
+func (m *market) excuses(j *job, blocks uint64) bool {
+	if m.crowdedIn(j, blocks) {
+		return true
+	}
+	if !m.givesTime(&j.spec, &j.terms) {
+		m.met["spare for a vote"]++
+		return true
+	}
+	return false
+}
+
 // spare lets go unblamed who has shown nothing in a crowded lane.
 func (m *market) spare(j *job) {
-	if j.phase != assigned && j.phase != closing || !m.crowdedIn(j, j.deadline-min(j.opens(), j.deadline)) {
+	if j.phase != assigned && j.phase != closing || !slices.ContainsFunc(j.seats(), func(s *seat) bool { return s.shown == nil }) ||
+		!m.excuses(j, j.deadline-min(j.opens(), j.deadline)) {
 		return
 	}
 	j.spared = true

@@ -42,6 +42,7 @@ func (g *game) vote() {
 		func() { p.Job.EarlyRetry = !p.Job.EarlyRetry },
 		func() { p.Job.FailUnfillable = !p.Job.FailUnfillable },
 		func() { p.Job.KeepBlocks = 1 + r.Uint64N(20) },
+		func() { p.MaxBlockBytes = []uint64{1 << 20, 16 << 20}[r.IntN(2)] },
 		func() { p.Job.MinFee = chain.Wei(r.Uint64N(300)) },
 		func() { p.Job.SelectionChainedDraw = !p.Job.SelectionChainedDraw },
 		func() {

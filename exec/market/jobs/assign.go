@@ -71,7 +71,7 @@ func (d *Dispatch) seat(id chain.Hash, j *Job, s *selection.Snapshot, steps []se
 	if j.Attempt == 0 {
 		j.Deadline = j.SubmittedAt + chain.Height(j.TimeoutBlocks)
 	}
-	j.Spared = j.short(&d.Book.Params.Job)
+	j.Spared = j.short(&d.Book.Params.Job) || outgrown(d.Book.Params, j, spec, terms)
 	// Bounded: by the seats of a job, which its submitter has paid for.
 	for n := range steps {
 		c := &s.Candidates()[steps[n].Candidate]

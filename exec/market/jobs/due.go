@@ -74,7 +74,10 @@ func (d *Dispatch) commitDeadline(id chain.Hash, j *Job) error {
 	if j.Phase != Assigned {
 		return nil
 	}
-	crowded, err := d.Book.crowded(j, j.CommitBy-min(j.AssignedAt, j.CommitBy))
+	excused, err := d.Book.lacks(id, j, func(s *Seat) bool { return s.Commitment == nil && !s.Excess })
+	if err == nil && excused {
+		excused, err = d.excuses(id, j, j.CommitBy-min(j.AssignedAt, j.CommitBy))
+	}
 	if err != nil {
 		return err
 	}
@@ -87,7 +90,7 @@ func (d *Dispatch) commitDeadline(id chain.Hash, j *Job) error {
 			committed++
 			return nil
 		}
-		s.Excess = s.Excess || crowded
+		s.Excess = s.Excess || excused
 		return d.Silence(id, j.Attempt, n, s)
 	}); err != nil {
 		return err

@@ -365,14 +365,46 @@ func shareOf(meters [3]meter, seats, blocks uint64) (e6 uint64) {
 	return min(e6, promisedMost)
 }
 
+// outgrown reports whether the results of a job do not fit the lane in its time, as after a vote
+// on shares or prices. What fitted at the submission may not fit when they are due.
+func outgrown(p *params.Params, j *Job, spec *chain.JobSpec, terms *chain.JobTerms) bool {
+	least, ok := LeastTimeout(p, spec, terms)
+	return !ok || j.TimeoutBlocks < least
+}
+
+// excuses reports whether the runners of an attempt may have found no room in so many blocks. It
+// is asked only where somebody is to be blamed, as it may read what the job asks for.
+func (d *Dispatch) excuses(id chain.Hash, j *Job, blocks chain.Height) (bool, error) {
+	crowded, err := d.Book.crowded(j, blocks)
+	if err != nil || crowded {
+		return crowded, err
+	}
+	spec, terms, err := d.Book.asked(id)
+	return err == nil && outgrown(d.Book.Params, j, spec, terms), err
+}
+
+// lacks reports whether a seat of an attempt lacks something.
+func (b *Book) lacks(id chain.Hash, j *Job, what func(*Seat) bool) (yes bool, err error) {
+	err = b.eachSeat(id, j.Attempt, func(_ uint8, s *Seat) error {
+		yes = yes || what(s)
+		return nil
+	})
+	return yes, err
+}
+
 // spare lets the runners of an attempt go unpenalised that have shown nothing, if the lane
-// was crowded in the time that they had for it: they may have found no room.
+// was crowded in the time that they had for it, or has become too small for their results: they
+// may have found no room.
 func (d *Dispatch) spare(id chain.Hash, j *Job) error {
 	if j.Phase != Assigned && j.Phase != Closing {
 		return nil
 	}
-	crowded, err := d.Book.crowded(j, j.Deadline-min(j.opens(), j.Deadline))
-	if err != nil || !crowded {
+	lacking, err := d.Book.lacks(id, j, func(s *Seat) bool { return s.Reveal == nil })
+	if err != nil || !lacking {
+		return err
+	}
+	excused, err := d.excuses(id, j, j.Deadline-min(j.opens(), j.Deadline))
+	if err != nil || !excused {
 		return err
 	}
 	j.Spared = true
