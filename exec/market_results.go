@@ -35,7 +35,7 @@ func (b *block) verifierLimit(q *results.Inquiry) (limit chain.Usage, own chain.
 	if err != nil {
 		return limit, 0, &Fault{"read the record of a verifier", err}
 	}
-	paid := b.in.Params.MaxTxCycles / chain.Cycles(b.in.Params.Job.MaxRetries)
+	paid := b.in.Params.MaxTxCycles / chain.Cycles(max(1, q.Attempts))
 	own = min(q.Cycles, b.in.Params.Actor.BlockCyclesBurst, paid)
 	limit = chain.Usage{Cycles: own + min(load, paid-own), Cells: b.in.Params.Actor.MessageReserveCells}
 	return limit, own, nil
@@ -81,7 +81,8 @@ func (b *block) askVerifier(q *results.Inquiry) ([]byte, error) {
 const postHeights = 16
 
 // post defers the answer to a job to the next block, or to one soon after it if its origin
-// has no more room there. Its delivery was paid when the job was submitted.
+// has no more room there. Its delivery was paid when the job was submitted, with the first use
+// of the code that the actor had then.
 func (b *block) post(c *results.Callback) error {
 	q, err := actor.ReadQuota(b.state, c.From)
 	if err != nil {
@@ -94,7 +95,7 @@ func (b *block) post(c *results.Callback) error {
 	h, p, least := b.in.Height, &b.in.Params.Actor, b.actors.Delivery()
 	it := &mailbox.Item{
 		From: c.From, To: c.To, Origin: c.Origin, Nonce: q.Sent, Handler: c.Handler, Payload: c.Payload,
-		Cycles: max(c.Cycles, least.Cycles), Load: load, Cells: max(jobs.AnswerCells(b.in.Params, c.Cycles), least.Cells), Parked: h,
+		Cycles: max(c.Cycles, least.Cycles), Load: min(load, c.Load), Cells: max(jobs.AnswerCells(b.in.Params, c.Cycles), least.Cells), Parked: h,
 	}
 	q.Sent++
 	actor.WriteQuota(b.state, c.From, q)
@@ -103,6 +104,9 @@ func (b *block) post(c *results.Callback) error {
 		if err = mailbox.Defer(b.state, h, h+ahead, it, p.MailboxItems); !errors.Is(err, mailbox.ErrFull) {
 			return err
 		}
+	}
+	if c.From != chain.AddrResultVerifier {
+		return nil
 	}
 	return jobs.CountCalls(b.state, c.To, jobs.Calls{Failed: 1})
 }

@@ -81,18 +81,7 @@ func (c *testChain) placed(id chain.Hash, by chain.Address, change func(*chain.J
 	c.give(chain.AddrJobDispatcher, spec.MaxPrice+spec.Tip)
 	c.put(func(o *state.Overlay) error {
 		b := dispatcher.Book{State: o, Params: &c.g.Params, Height: h}
-		b.Put(id, &dispatcher.Job{
-			Submitter: by, SubmittedAt: h, Kind: chain.JobHTTP, Phase: dispatcher.Fresh, Runners: spec.Verification.Runners, Threshold: spec.Verification.Threshold, Mode: spec.Verification.Mode,
-			MaxPrice: spec.MaxPrice, Tip: spec.Tip, Held: spec.MaxPrice + spec.Tip, TimeoutBlocks: spec.TimeoutBlocks,
-			Attempts: uint8(c.g.Params.Job.MaxRetries),
-		})
-		for key, row := range map[state.StorageKey][]byte{
-			dispatcher.SpecKey(id): spec.Encode(), dispatcher.TermsKey(id): terms.Encode(),
-			dispatcher.AtKey(dispatcher.TableFresh, h, id): {}, dispatcher.AtKey(dispatcher.TableLive, h, id): {},
-		} {
-			o.SetStorage(chain.AddrJobDispatcher, key, row)
-		}
-		return nil
+		return b.Submit(id, by, spec, terms, 10_000_000) // more than the first use of any code here
 	})
 }
 
@@ -239,6 +228,40 @@ func TestAnswersThatFail(t *testing.T) { // resolution 6.14
 	}
 }
 
+// TestAnswersLoadWhatWasPaid: the first use of the code that takes an answer has as many cycles as
+// were paid for it at the submission, whatever code the actor has now.
+func TestAnswersLoadWhatWasPaid(t *testing.T) {
+	key, runner := keyed(t, 9)
+	c := marketChain(t, rich(alice), rich(bob), rich(runner))
+	c.engine = testEngine(t)
+	actor, _ := c.deploy(alice, answeredSource, manifestOf(kv))
+	c.runnerDoes(runner, 30*chain.WeiPerCBY, plainRegistration(20*chain.WeiPerCBY))
+	c.g.Params.Runner.HeartbeatTimeoutBlocks = 100
+	for n, load := range []chain.Cycles{1, 10_000_000} {
+		id := chain.Hash{byte(n + 1)}
+		c.placed(id, actor, func(_ *chain.JobSpec, terms *chain.JobTerms) { terms.CallbackCycles = 20_000 }) // enough for the handler alone
+		c.put(func(o *state.Overlay) error {                                                                 // as if the code had been shorter
+			j, err := dispatcher.Read(o, id)
+			j.AnswerLoad = load
+			(&dispatcher.Book{State: o}).Put(id, j)
+			return err
+		})
+		c.block()
+		c.block()
+		c.block(c.reveals(key, runner, id, "42"))
+		want := chain.CodeCyclesExhausted
+		if n > 0 {
+			want = chain.CodeOK
+		}
+		if r := c.block(); len(r.Receipts) != 1 || r.Receipts[0].Code != want {
+			t.Errorf("with %d cycles for its code: the answer: %+v", load, r.Receipts)
+		}
+		for range 6 { // the seat is free again
+			c.block()
+		}
+	}
+}
+
 // TestAnActorVerifies: the actor that a job names is asked, reads only, may give another
 // output, and may say no. One that raises, writes, runs out of cycles or has no such handler
 // has said nothing, and the result stands.
@@ -294,6 +317,7 @@ func TestVerifiersTakeWhatCanBePaid(t *testing.T) {
 		spec.Verification.Mode, terms.VerifierCycles = chain.VerifyEconomicBond, 2_000_000
 		spec.Verification.Checks = []chain.VerifierCheck{&chain.CustomCheck{Actor: actor.String(), Method: "burn"}}
 	})
+	c.g.Params.Job.MaxRetries = 1 // a vote: what was paid is paid
 	c.block()
 	c.block()
 	r := c.block(c.reveals(key, runner, id, "42"))

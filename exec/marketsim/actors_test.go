@@ -160,9 +160,12 @@ func (m *market) answer(j *job) {
 	if to == (chain.Address{}) || j.outcome == cancelled {
 		return
 	}
+	if j.by != to { // another has ordered it
+		return
+	}
 	c := m.answers[to]
 	c.sent++
-	if j.by == to && j.spec.Callback.Handler != "answer" {
+	if j.spec.Callback.Handler != "answer" {
 		c.failed++
 	}
 	m.answers[to] = c

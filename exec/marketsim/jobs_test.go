@@ -260,7 +260,11 @@ func (m *market) begin() {
 // many events a block comes to.
 func (j *job) weighs(what string) uint64 {
 	if what != "prune" {
-		return uint64(j.runners()) / 4
+		seats := uint64(j.runners()) / 4
+		if what == "window" {
+			return seats
+		}
+		return seats + j.papers()/(8<<10) // read for who waits for the job
 	}
 	rows := uint64(3)
 	for _, seats := range j.attempts {
@@ -268,6 +272,9 @@ func (j *job) weighs(what string) uint64 {
 	}
 	return rows / 8
 }
+
+// papers is how many bytes a job's specification and terms have.
+func (j *job) papers() uint64 { return uint64(len(j.spec.Encode()) + len(j.terms.Encode())) }
 
 // nextDue is the job whose turn it is, in the order of heights and ids.
 func (m *market) nextDue() (first *job) {
@@ -322,7 +329,11 @@ func (m *market) retry() {
 	}
 	drawn = append(drawn, rest...)
 	m.met["wait for a committee"] += len(drawn) - min(most, len(drawn))
-	for _, j := range drawn[:min(most, len(drawn))] {
+	papers := uint64(0)
+	for n, j := range drawn[:min(most, len(drawn))] {
+		if papers += j.papers(); papers > 1<<20 && n > 0 { // what these ask for is read
+			break
+		}
 		j.waits = 0
 		m.committee(j)
 	}

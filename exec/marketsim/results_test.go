@@ -161,7 +161,7 @@ func (m *market) show(j *job, by chain.Address, q signed) (uint16, func()) {
 // bounds holds a result to the job (resolutions 12.31-12.33).
 func (j *job) bounds(r *chain.RunnerResult) bool {
 	u, b := &r.Usage, &j.spec.Bounds
-	return int(r.Attempt) == j.attempt() && len(r.Data) <= int(j.terms.ResultSchema.MaxReturnBytes) && r.Embedding == nil &&
+	return int(r.Attempt) == j.attempt() && len(r.Data) <= int(j.terms.ResultSchema.MaxReturnBytes) && r.Embedding == nil && (r.TEE == nil || j.spec.Verification.TEERequired) &&
 		u.InputTokens <= b.MaxInputTokens && u.OutputTokens <= b.MaxOutputTokens &&
 		uint64(u.WallMillis) <= 1_000*uint64(b.MaxWallTimeSeconds) && u.MemoryMB <= b.MaxMemoryMB && u.Requests <= 1+b.MaxRetries
 }

@@ -244,7 +244,7 @@ func (x *Seat) readFrom(r *cbor.Reader) error {
 }
 
 func (x *Job) appendTo(dst []byte) []byte {
-	dst = cbor.AppendArray(dst, 36)
+	dst = cbor.AppendArray(dst, 38)
 	dst = cbor.AppendBytes(dst, x.Submitter[:])
 	dst = cbor.AppendUint(dst, uint64(x.SubmittedAt))
 	dst = cbor.AppendUint(dst, uint64(x.Kind))
@@ -276,6 +276,8 @@ func (x *Job) appendTo(dst []byte) []byte {
 	dst = cbor.AppendUint(dst, uint64(x.DueAt))
 	dst = cbor.AppendBytes(dst, x.Model[:])
 	dst = cbor.AppendUint(dst, uint64(x.Attempts))
+	dst = cbor.AppendUint(dst, uint64(x.Papers))
+	dst = cbor.AppendUint(dst, uint64(x.AnswerLoad))
 	dst = cbor.AppendBool(dst, x.Verifier)
 	dst = cbor.AppendUint(dst, uint64(x.Promised))
 	dst = cbor.AppendUint(dst, uint64(x.Crowds))
@@ -285,7 +287,7 @@ func (x *Job) appendTo(dst []byte) []byte {
 }
 
 func (x *Job) readFrom(r *cbor.Reader) error {
-	if err := r.ArrayOf(36); err != nil {
+	if err := r.ArrayOf(38); err != nil {
 		return &chain.FieldError{Object: "Job", Err: err}
 	}
 	if err := r.BytesInto(x.Submitter[:]); err != nil {
@@ -426,6 +428,16 @@ func (x *Job) readFrom(r *cbor.Reader) error {
 		return &chain.FieldError{Object: "Job", Field: "attempts", Err: err}
 	} else {
 		x.Attempts = uint8(v)
+	}
+	if v, err := chain.ReadUint(r, 0, 1<<32-1); err != nil {
+		return &chain.FieldError{Object: "Job", Field: "papers", Err: err}
+	} else {
+		x.Papers = uint32(v)
+	}
+	if v, err := r.Uint(); err != nil {
+		return &chain.FieldError{Object: "Job", Field: "answer_load", Err: err}
+	} else {
+		x.AnswerLoad = chain.Cycles(v)
 	}
 	if v, err := r.Bool(); err != nil {
 		return &chain.FieldError{Object: "Job", Field: "verifier", Err: err}

@@ -42,8 +42,9 @@ func (b *Book) PutPrices(kind chain.JobKind, model chain.Hash, p *Prices) {
 	b.set(PriceKey(kind, model), row)
 }
 
-// Calls are how many answers to its jobs an actor was sent, and how many of them it failed
-// on (resolution 6.14).
+// Calls are how many answers to its own jobs an actor was sent, and how many of them it failed
+// on (CIP-2 §3, "failed_callbacks"; resolution 6.14). Answers that others have ordered to it count
+// in neither: with a handler that it does not have, anybody could speak ill of it.
 type Calls struct{ Sent, Failed uint64 }
 
 // ReadCalls returns those of an actor. The error is a fault.

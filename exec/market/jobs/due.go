@@ -13,6 +13,10 @@ import (
 const (
 	PruneRows  = 8 // that go
 	EventSeats = 4 // of a job that something else falls due for
+
+	// PaperBytes of what a job asks for count as one more where an attempt may end: whoever
+	// waits for the job is told, and what it asks for is read for that.
+	PaperBytes = 8 << 10
 )
 
 // Due comes to what has fallen due, in the order of heights and ids, and to no more than
@@ -52,7 +56,7 @@ func (d *Dispatch) Due() error {
 
 // happen does what falls due for a job, and returns how many events more that counts as.
 func (d *Dispatch) happen(id chain.Hash, j *Job, e Event) (more uint64, err error) {
-	more = uint64(j.Runners) / EventSeats
+	more = j.weighs(e)
 	switch e {
 	case AtCommitDeadline:
 		return more, d.commitDeadline(id, j)
@@ -65,6 +69,15 @@ func (d *Dispatch) happen(id chain.Hash, j *Job, e Event) (more uint64, err erro
 		return rows / PruneRows, err
 	}
 	return 0, ErrRecord
+}
+
+// weighs is how many events more something counts as that falls due, but for rows that go.
+func (j *Job) weighs(e Event) uint64 {
+	more := uint64(j.Runners) / EventSeats
+	if e == AtCommitDeadline || e == AtDeadline {
+		more += uint64(j.Papers) / PaperBytes
+	}
+	return more
 }
 
 // commitDeadline comes to an attempt of several runners when no more commitments can come:

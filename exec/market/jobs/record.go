@@ -80,6 +80,8 @@ type Job struct {
 	DueAt            chain.Height // the height of the job's row under due/; 0: it has none
 	Model            chain.Hash   // that the job names and its results are of, once they agree; zero: none
 	Attempts         uint8        // that it may have, as its submitter has paid for
+	Papers           uint32       // bytes of specification and terms
+	AnswerLoad       chain.Cycles // for the first use of the code that takes the answer, as its submitter has paid for
 	Verifier         bool         // it names an actor that judges what its results come to
 	Promised         uint64       // of the runner lane to the results of this attempt, in millionths; 0: they are in, or there are none
 	Crowds           uint64       // crowded blocks of the lane, before the time that is looked at next
@@ -159,7 +161,7 @@ type Reveal struct {
 }
 
 // Encode returns the row.
-func (j *Job) Encode() []byte { return j.appendTo(make([]byte, 0, 420)) }
+func (j *Job) Encode() []byte { return j.appendTo(make([]byte, 0, 440)) }
 
 // Encode returns the row.
 func (s *Seat) Encode() []byte { return s.appendTo(make([]byte, 0, 272)) }

@@ -18,6 +18,9 @@ const (
 	// RedrawCandidates is how many candidates a block puts together again for retries. [Memo]
 	// keeps as many, so that none of a block's retries drives out another's.
 	RedrawCandidates = snapshotsRoom
+	// RedrawPapers is how many bytes of what jobs ask for a block reads for retries, but for the
+	// first job: some hundred microseconds each for the longest.
+	RedrawPapers = 1 << 20
 )
 
 // retry is a job that waits for another committee.
@@ -73,12 +76,18 @@ func shareOut(waiting []retry, most int) (drawn []retry) {
 // redraws is what a block may still put together for retries. It counts what a machine does
 // that remembers nothing, so that all come to the same.
 type redraws struct {
-	left int
-	made map[chain.Hash]bool // candidates, by their roots
+	left   int
+	papers uint64
+	made   map[chain.Hash]bool // candidates, by their roots
 }
 
 // takes reports whether the candidates of a job have room. The first of a block always have.
 func (r *redraws) takes(b *Book, w retry) (bool, error) {
+	papers := uint64(w.job.Papers)
+	if papers > r.papers && len(r.made) > 0 {
+		return false, nil
+	}
+	r.papers -= min(papers, r.papers)
 	if r.made[w.job.CandidatesRoot] {
 		return true, nil
 	}

@@ -49,7 +49,7 @@ func TestRedrawsAreBounded(t *testing.T) {
 		b.set(EligibleKey(chain.Hash{n}), bytes.Repeat([]byte{0x81}, int(candidates)/2))
 		return retry{id: chain.Hash{n}, job: &Job{CandidatesRoot: chain.Hash{root}}}
 	}
-	r := redraws{left: 30, made: map[chain.Hash]bool{}}
+	r := redraws{left: 30, papers: 100, made: map[chain.Hash]bool{}}
 	for i, c := range []struct {
 		of   retry
 		want bool
@@ -60,7 +60,7 @@ func TestRedrawsAreBounded(t *testing.T) {
 			t.Errorf("%d: %v, %v", i, got, err)
 		}
 	}
-	r = redraws{left: 30, made: map[chain.Hash]bool{}}
+	r = redraws{left: 30, papers: 100, made: map[chain.Hash]bool{}}
 	for i, c := range []struct {
 		of   retry
 		want bool
@@ -69,6 +69,31 @@ func TestRedrawsAreBounded(t *testing.T) {
 	} {
 		if got, err := r.takes(b, c.of); err != nil || got != c.want {
 			t.Errorf("%d of many: %v, %v", i, got, err)
+		}
+	}
+}
+
+// TestPapersOfRedrawsAreBounded: what jobs ask for is read for a retry, and so much of it in a
+// block and no more, but for the first; what falls due counts by it too.
+func TestPapersOfRedrawsAreBounded(t *testing.T) {
+	b := &Book{State: state.NewOverlay(state.Empty{})}
+	r := redraws{left: 30, papers: 100, made: map[chain.Hash]bool{}}
+	for i, c := range []struct {
+		papers uint32
+		want   bool
+	}{{60, true}, {41, false}, {40, true}, {1, false}, {0, true}} {
+		if got, err := r.takes(b, retry{id: chain.Hash{byte(i)}, job: &Job{Papers: c.papers}}); err != nil || got != c.want {
+			t.Errorf("%d: %v, %v", i, got, err)
+		}
+	}
+	r = redraws{left: 30, papers: 100, made: map[chain.Hash]bool{}}
+	if got, err := r.takes(b, retry{job: &Job{Papers: 101}}); err != nil || !got {
+		t.Errorf("the first of a block: %v, %v", got, err)
+	}
+	j := &Job{Runners: 9, Papers: 3*PaperBytes - 1}
+	for e, want := range map[Event]uint64{AtCommitDeadline: 4, AtDeadline: 4, AtWindowEnd: 2} {
+		if got := j.weighs(e); got != want {
+			t.Errorf("event %d counts as %d more, want %d", e, got, want)
 		}
 	}
 }

@@ -33,8 +33,8 @@ func (d *Dispatch) lapse(id chain.Hash, j *Job) error {
 }
 
 // Retry draws for the jobs that wait for another committee, the longest waiting first, and
-// for no more than job.retries_per_block of them, nor for more than have [RedrawCandidates]
-// together. While others wait, a submitter gets a quarter of the draws. What finds no room
+// for no more than job.retries_per_block of them, nor for more than have [RedrawCandidates] and
+// [RedrawPapers] together. While others wait, a submitter gets a quarter of the draws. What finds no room
 // waits for the next block. The error is a fault.
 func (d *Dispatch) Retry() error {
 	most := int(d.Book.Params.Job.RetriesPerBlock)
@@ -42,7 +42,7 @@ func (d *Dispatch) Retry() error {
 	if err != nil {
 		return err
 	}
-	room := redraws{left: RedrawCandidates, made: map[chain.Hash]bool{}}
+	room := redraws{left: RedrawCandidates, papers: RedrawPapers, made: map[chain.Hash]bool{}}
 	// Bounded: by job.retries_per_block.
 	for _, w := range shareOut(waiting, most) {
 		fits, err := room.takes(&d.Book, w)

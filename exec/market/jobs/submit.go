@@ -50,7 +50,8 @@ func (c *Call) takeIn(id chain.Hash, spec *chain.JobSpec, terms *chain.JobTerms,
 	if err := c.check(spec, terms); err != nil {
 		return err
 	}
-	if err := c.chargeAll(id, spec, terms); err != nil {
+	load, err := c.chargeAll(id, spec, terms)
+	if err != nil {
 		return err
 	}
 	escrow, fits := escrowOf(spec)
@@ -60,31 +61,32 @@ func (c *Call) takeIn(id chain.Hash, spec *chain.JobSpec, terms *chain.JobTerms,
 	if err := pay(escrow); err != nil {
 		return err
 	}
-	return c.book().Submit(id, c.By, spec, terms)
+	return c.book().Submit(id, c.By, spec, terms, load)
 }
 
-// chargeAll takes what the job costs besides its bytes, and the event that tells of it. What
-// later blocks use comes last.
-func (c *Call) chargeAll(id chain.Hash, spec *chain.JobSpec, terms *chain.JobTerms) error {
+// chargeAll takes what the job costs besides its bytes, and the event that tells of it, and
+// returns what it took for the first use of the code that takes the answer. What later blocks
+// use comes last.
+func (c *Call) chargeAll(id chain.Hash, spec *chain.JobSpec, terms *chain.JobTerms) (answer chain.Cycles, err error) {
 	registered, err := runners.Count(c.State)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	if err := c.Run.Take(passes(c.Params, spec, terms, uint64(registered), c.Required)); err != nil {
-		return err
+		return 0, err
 	}
 	data := cbor.AppendBytes(cbor.AppendArray(nil, 5), id[:])
 	data = cbor.AppendUint(cbor.AppendBytes(data, c.By[:]), uint64(spec.JobType.Kind()))
 	data = cbor.AppendUint(cbor.AppendUint(data, uint64(spec.Verification.Runners)), uint64(spec.MaxPrice))
 	if err := c.keepEvent(EventSubmitted, data); err != nil {
-		return err
+		return 0, err
 	}
 	load, err := c.loads(spec)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	reserved := later(c.Params, spec, terms, load)
-	return errors.Join(c.Run.TakeCells(uint64(reserved.Cells)), c.Run.TakeLater(reserved.Cycles))
+	return load.answer, errors.Join(c.Run.TakeCells(uint64(reserved.Cells)), c.Run.TakeLater(reserved.Cycles))
 }
 
 // loads finds what the actors that a job names cost to load.
@@ -149,24 +151,25 @@ func (c *Call) payFromBalance(escrow chain.Wei) error {
 
 // Submit writes the rows of a job whose escrow the dispatcher has, and fills in of its
 // specification what the chain knows: id, submitter and height (CIP-11 §12.6). The job waits
-// for the draw of the next block.
-func (b *Book) Submit(id chain.Hash, by chain.Address, spec *chain.JobSpec, terms *chain.JobTerms) error {
+// for the draw of the next block. load was paid for the first use of the code that takes the
+// answer.
+func (b *Book) Submit(id chain.Hash, by chain.Address, spec *chain.JobSpec, terms *chain.JobTerms, load chain.Cycles) error {
 	escrow, fits := escrowOf(spec)
 	if !fits {
 		return funds.ErrOverflow
 	}
 	spec.JobID, spec.Submitter, spec.SubmittedAt = id, by, b.Height
-	v := &spec.Verification
+	v, asked, agreed := &spec.Verification, spec.Encode(), terms.Encode()
 	_, _, verified := judge.Custom(spec)
 	b.Put(id, &Job{
 		Submitter: by, SubmittedAt: b.Height, SubmittedMillis: b.Millis, Kind: spec.JobType.Kind(), Phase: Fresh,
 		Runners: v.Runners, Threshold: v.Threshold, Mode: v.Mode,
 		MaxPrice: spec.MaxPrice, Tip: spec.Tip, Held: escrow, TimeoutBlocks: spec.TimeoutBlocks,
 		SpecHash: spec.SpecHash(), TermsHash: terms.TermsHash(), Attempts: uint8(b.Params.Job.MaxRetries), // 16 at most
-		Verifier: verified,
+		Papers: uint32(len(asked) + len(agreed)), AnswerLoad: load, Verifier: verified, // the bytes of a transaction at most
 	})
-	b.set(SpecKey(id), spec.Encode())
-	b.set(TermsKey(id), terms.Encode())
+	b.set(SpecKey(id), asked)
+	b.set(TermsKey(id), agreed)
 	b.set(AtKey(TableFresh, b.Height, id), []byte{})
 	b.set(AtKey(TableLive, b.Height, id), []byte{})
 	return nil

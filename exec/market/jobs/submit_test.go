@@ -68,7 +68,7 @@ func (w *world) submit(t testing.TB, id chain.Hash, by chain.Address, price, tip
 		t.Fatal(err)
 	}
 	spec, terms := order(price, tip)
-	if err := w.book.Submit(id, by, spec, terms); err != nil {
+	if err := w.book.Submit(id, by, spec, terms, 0); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -146,7 +146,7 @@ func TestEndLeavesWhatPruningNeeds(t *testing.T) {
 func TestSubmitRefusesAnEscrowBeyond64Bits(t *testing.T) {
 	w := newWorld(t)
 	spec, terms := order(1<<63, 1<<63)
-	if err := w.book.Submit(chain.Hash{1}, people[0], spec, terms); !errors.Is(err, funds.ErrOverflow) {
+	if err := w.book.Submit(chain.Hash{1}, people[0], spec, terms, 0); !errors.Is(err, funds.ErrOverflow) {
 		t.Errorf("%v", err)
 	}
 }

@@ -16,6 +16,7 @@ type Callback struct {
 	Handler string
 	Payload []byte       // canonical
 	Cycles  chain.Cycles // for the handler
+	Load    chain.Cycles // besides, at most, for the first use of its code
 }
 
 // AnswerBytes is the longest answer. An output that does not fit into it, or takes more than
@@ -38,7 +39,7 @@ func (b *Book) tellSubmitter(d *docket, spec *chain.JobSpec, terms *chain.JobTer
 		return nil
 	}
 	c := &Callback{
-		From: chain.AddrResultVerifier, To: to, Origin: d.job.Submitter, Handler: spec.Callback.Handler, Cycles: terms.CallbackCycles,
+		From: chain.AddrResultVerifier, To: to, Origin: d.job.Submitter, Handler: spec.Callback.Handler, Cycles: terms.CallbackCycles, Load: d.job.AnswerLoad,
 	}
 	if to != d.job.Submitter {
 		c.From = d.job.Submitter
@@ -55,8 +56,10 @@ func (b *Book) tellSubmitter(d *docket, spec *chain.JobSpec, terms *chain.JobTer
 		output = cbor.AppendText(cbor.AppendBytes(output, hash[:]), "bytes")
 		c.Payload = appendAnswer(d, spec, cbor.AppendUint(output, uint64(len(data))))
 	}
-	if err := jobs.CountCalls(b.Jobs.State, to, jobs.Calls{Sent: 1}); err != nil {
-		return err
+	if to == d.job.Submitter { // of answers that others have ordered, nothing speaks for or against it
+		if err := jobs.CountCalls(b.Jobs.State, to, jobs.Calls{Sent: 1}); err != nil {
+			return err
+		}
 	}
 	return b.Post(c)
 }

@@ -29,7 +29,11 @@ func alone(t *testing.T, change func(*chain.JobSpec, *chain.JobTerms), result []
 	if len(w.callbacks) != 1 {
 		t.Fatalf("%d answers, %+v", len(w.callbacks), w.job(id))
 	}
-	if c, err := jobs.ReadCalls(w.o, w.callbacks[0].To); err != nil || c != (jobs.Calls{Sent: 1}) {
+	var want jobs.Calls
+	if w.callbacks[0].To == w.callbacks[0].Origin { // else another has ordered it
+		want.Sent = 1
+	}
+	if c, err := jobs.ReadCalls(w.o, w.callbacks[0].To); err != nil || c != want {
 		t.Errorf("%+v calls: %v", c, err)
 	}
 	w.until(70)

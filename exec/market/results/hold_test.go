@@ -295,6 +295,89 @@ func TestTriesAreBounded(t *testing.T) {
 	}
 }
 
+// TestThoseThatAskAreTriedInTurn: jobs whose actors find no room do not stand in front for ever,
+// so that those behind them whose actors need less are tried.
+func TestThoseThatAskAreTriedInTurn(t *testing.T) {
+	w := newWorld(t)
+	w.height = 3
+	var ids []chain.Hash
+	var all []*runner
+	const many = 2*results.AskingTries + 2
+	for n := range many {
+		id, r := w.solo(t, n, func(spec *chain.JobSpec, terms *chain.JobTerms) {
+			spec.Verification.Mode = chain.VerifyEconomicBond
+			spec.Verification.Checks = []chain.VerifierCheck{&chain.CustomCheck{Actor: fmt.Sprintf("%040x", 0xf0), Method: "check"}}
+			if terms.VerifierCycles = 9_000; n == many-1 {
+				terms.VerifierCycles = 1_000
+			}
+		})
+		ids, all = append(ids, id), append(all, r)
+	}
+	w.room = func(q *results.Inquiry) (bool, error) { return q.Cycles <= 1_000, nil }
+	w.ask = func(*results.Inquiry) ([]byte, error) { return says(true), nil }
+	room := w.room
+	w.room = func(*results.Inquiry) (bool, error) { return false, nil }
+	w.block(func() {
+		for n, r := range all {
+			w.must(w.reveal(ids[n], r, resultOf(0, "42")))
+		}
+	})
+	w.room = room
+	for range many / results.AskingTries {
+		w.block(func() {})
+	}
+	if j := w.job(ids[many-1]); j.Outcome != jobs.OK {
+		t.Errorf("the one whose actor has room: %+v", j)
+	}
+	w.room = func(*results.Inquiry) (bool, error) { return true, nil }
+	w.block(func() {})
+	for n, id := range ids {
+		if j := w.job(id); j.Outcome != jobs.OK {
+			t.Errorf("job %d: %+v", n, j)
+		}
+	}
+}
+
+// TestNothingIsReadForAVerifierAhead: a majority whose verifier has the last word reads no result
+// before all are in.
+func TestNothingIsReadForAVerifierAhead(t *testing.T) {
+	w, id := newWorld(t), chain.Hash{1}
+	w.height = 3
+	var all []*runner
+	for n := range 5 {
+		all = append(all, newRunner(t, n))
+	}
+	spec, terms := asks(5, 3, 50_000, 7)
+	spec.Verification.Checks = []chain.VerifierCheck{&chain.CustomCheck{Actor: fmt.Sprintf("%040x", 0xfe), Method: "check"}}
+	w.assign(id, spec, terms, w.seatsOf(all...))
+	w.ask = func(*results.Inquiry) ([]byte, error) { return says(true), nil }
+	w.block(func() {
+		for _, r := range all {
+			w.must(w.commit(id, r, resultOf(0, "42")))
+		}
+	})
+	w.until(w.job(id).GatherUntil)
+	var bodies [][]byte
+	for n, r := range all { // the bodies are not there: who reads one finds a fault
+		w.block(func() {
+			w.must(w.reveal(id, r, resultOf(0, "42")))
+			body := jobs.BodyKey(id, 0, uint8(n))
+			row, err := w.o.Storage(chain.AddrJobDispatcher, body)
+			w.must(err)
+			bodies = append(bodies, row)
+			w.o.SetStorage(chain.AddrJobDispatcher, body, nil)
+			if n == len(all)-1 {
+				for i, row := range bodies {
+					w.o.SetStorage(chain.AddrJobDispatcher, jobs.BodyKey(id, 0, uint8(i)), row)
+				}
+			}
+		})
+	}
+	if j := w.job(id); j.Outcome != jobs.OK {
+		t.Errorf("%+v", j)
+	}
+}
+
 // TestSomeJobIsLight: no vote leaves a block with so few steps that the job which needs the
 // fewest is heavy.
 func TestSomeJobIsLight(t *testing.T) {

@@ -79,10 +79,11 @@ func (b *Book) judgeAttempt(d *docket, q *quota) (waits queue, err error) {
 
 // mayDecide reports whether what was shown so far can come to an outcome before all are in:
 // enough report one failure, or enough agree where nothing can overturn that, as they are
-// more than half (resolution 12.34).
+// more than half (resolution 12.34). A verifier is asked when no further result counts, so till
+// then nothing is read for it.
 func (d *docket) mayDecide() bool {
 	t := int(d.job.Threshold)
-	return d.came(chain.OutcomeOK) >= t && settlesEarly(d.job.Mode) ||
+	return d.came(chain.OutcomeOK) >= t && settlesEarly(d.job.Mode) && !d.job.Verifier ||
 		d.came(chain.OutcomeImpossible) >= t || d.came(chain.OutcomeActorFault) >= t || d.came(chain.OutcomeExternalFault) >= t
 }
 

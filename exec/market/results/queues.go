@@ -45,11 +45,11 @@ const AskingTries = 16
 // What asks an actor needs room for that in the block besides, and is not read before there
 // is. It has a queue of its own, or a block full of transactions would keep the heavy ones
 // waiting behind it; the two queues begin by turns. Of those that ask the next ones may use
-// room that is too small for the first.
+// room that is too small for the first, which is last then.
 //
 // So the oldest light job is judged in each block, no light one taking more than their half;
-// the oldest heavy job and the oldest of those that ask, if there is room for its actor, in
-// every other block, needing no more than a step that is left.
+// the oldest heavy job and the first of those that ask whose actors find room, in every other
+// block, needing no more than a step that is left.
 type quota struct {
 	jobs  int                  // to look at
 	most  uint64               // that a light job may take
@@ -161,6 +161,13 @@ func (b *Book) keepWaiting(id chain.Hash, in queue, since chain.Height) {
 	b.Jobs.State.SetStorage(chain.AddrJobDispatcher, jobs.AtKey(tables[in], since, id), []byte{})
 }
 
+// standLast lets a job that has found no room for its actor stand behind the others that ask
+// one: these are tried in turn, or those in front whose actors need much would let nobody by.
+func (b *Book) standLast(row state.StorageKey, id chain.Hash) {
+	b.Jobs.State.SetStorage(chain.AddrJobDispatcher, row, nil)
+	b.keepWaiting(id, asking, b.Jobs.Height)
+}
+
 // judgeWaiting judges those that wait in a queue, the oldest first, until one finds no room.
 // A job that is found to belong into another queue goes there, to where its height puts it.
 func (b *Book) judgeWaiting(in queue, q *quota) error {
@@ -188,11 +195,15 @@ func (b *Book) judgeWaiting(in queue, q *quota) error {
 			if err != nil {
 				return err
 			}
-			if waits == in && q.triesNext(in) {
-				continue
-			}
 			if waits == in {
-				return nil
+				more := q.triesNext(in)
+				if in == asking {
+					b.standLast(rows[i].Key, id)
+				}
+				if !more {
+					return nil
+				}
+				continue
 			}
 			b.Jobs.State.SetStorage(chain.AddrJobDispatcher, rows[i].Key, nil)
 			if waits != none {

@@ -268,6 +268,8 @@ func (v *view) check(data []byte) (*chain.RunnerResult, error) {
 		return nil, argument("result.attempt: %d, the job is at %d", r.Attempt, v.job.Attempt)
 	case len(r.Data) > int(v.terms.ResultSchema.MaxReturnBytes):
 		return nil, argument("result.data: %d bytes, more than the job's max_return_bytes %d", len(r.Data), v.terms.ResultSchema.MaxReturnBytes)
+	case r.TEE != nil && !v.spec.Verification.TEERequired:
+		return nil, argument("result.tee: the job asks for no enclave")
 	case r.Embedding != nil && v.terms.Similarity == nil:
 		return nil, argument("result.embedding: the job asks for none")
 	case u.InputTokens > b.MaxInputTokens:

@@ -142,6 +142,7 @@ func refused(t *testing.T, w *world, id chain.Hash, by *runner) {
 		{"a byte more", append(append([]byte(nil), good...), 0), "result: "},
 		{"another attempt", resultOf(1, "42"), "result.attempt"},
 		{"too long", resultOf(0, strings.Repeat("x", 65)), "result.data"},
+		{"evidence of an enclave", change(func(r *chain.RunnerResult) { r.TEE = []byte{1} }), "result.tee"},
 		{"an embedding", change(func(r *chain.RunnerResult) { r.Embedding = []byte{0, 1} }), "result.embedding"},
 		{"tokens in", change(func(r *chain.RunnerResult) { r.Usage.InputTokens = 1 }), "input_tokens"},
 		{"tokens out", change(func(r *chain.RunnerResult) { r.Usage.OutputTokens = 1 }), "output_tokens"},

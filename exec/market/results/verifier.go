@@ -20,6 +20,8 @@ type Inquiry struct {
 	By      chain.Address // the submitter
 	Payload []byte        // canonical: {job, outputs, runners}
 	Cycles  chain.Cycles  // terms.verifier_cycles
+	// Attempts are those that the job may have, each of which its submitter has paid for.
+	Attempts uint8
 }
 
 // inquiryInto is what the actor of a job's custom check is asked, but for the results; nil
@@ -29,7 +31,7 @@ func inquiryInto(d *docket, c *judge.Question) *Inquiry {
 	if !ok {
 		return nil
 	}
-	return &Inquiry{Job: d.id, Actor: actor, Handler: handler, By: d.job.Submitter, Cycles: c.Terms.VerifierCycles}
+	return &Inquiry{Job: d.id, Actor: actor, Handler: handler, By: d.job.Submitter, Cycles: c.Terms.VerifierCycles, Attempts: d.job.Attempts}
 }
 
 // verifier asks the actor of a job's custom check, nil where it names none.
