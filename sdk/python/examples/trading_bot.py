@@ -28,7 +28,7 @@ class TradingBot:
         pair = msg.pair
         quote = await runner.http(
             "https://api.example.org/price", context=capture(pair=pair), params={"pair": pair}, result_schema={"data_format": "json"},
-            callback_cycles=900_000,  # what goes on with the quote asks for another job
+            callback_cycles=1_200_000,  # what goes on with the quote asks for another job
         )
         price = quote.output["price"]
         verdict = await runner.llm(
