@@ -86,7 +86,7 @@ func (p *prices) askForWork(tx *chain.Tx, k *Kind) {
 	more := chain.Cycles(3 * uint64(k.Committee) * attempts)
 	cycles += more*p.all.API.StorageWriteCycles + chain.Cycles(16*len(tx.Payload))
 	cycles += p.all.Job.CandidateCycles * chain.Cycles(p.registered*(1+attempts))
-	cycles += chain.Cycles(q.Terms.JudgeSteps * uint64(k.Committee+1))
+	cycles += chain.Cycles(q.Terms.JudgeSteps * uint64(k.Committee+1) * attempts)
 	cells += chain.Cells(uint64(k.Committee)*attempts) * 1024 * p.all.API.StorageWriteByteCells // of pages that are kept for a seat
 	cells += chain.Cells(more)*chain.Cells(p.all.API.NewEntryCells) + chain.Cells(uint64(len(tx.Payload))+p.registered/8)
 	tx.CyclesLimit, tx.CellsLimit = withRoom(p.intrinsic.JobSubmitCycles+cycles, cells)
