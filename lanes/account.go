@@ -39,6 +39,22 @@ func accountsAt(view state.View, height chain.Height) func(chain.Address) (accou
 	}
 }
 
+// seatsAt returns how to read from a state whether who sends a transaction was drawn for the
+// job that it names. The errors are *ReadErrors.
+func seatsAt(view state.View) func(*chain.VerifiedTx) (bool, error) {
+	return func(tx *chain.VerifiedTx) (bool, error) {
+		job, err := tx.Tx.Job()
+		if err != nil {
+			return false, nil // no block takes it
+		}
+		is, err := roles.IsAssigned(view, job, tx.Sender)
+		if err != nil {
+			return false, &ReadError{Address: tx.Sender, Err: err}
+		}
+		return is, nil
+	}
+}
+
 // offer judges what will not change while a transaction waits, before any lock is
 // taken: what follows from it and the protocol's rules alone, and of its target
 // whether that has code. It may wait for a lower base fee, but not for one below
@@ -61,6 +77,7 @@ func (l *Lanes) offerUnder(tx *chain.VerifiedTx, params *params.Params) offer {
 		return o
 	}
 	o.MayCall, o.Needs, o.Drains = target.MayGetIt, ins.Needs(), ins.Drains
+	o.Seated = ins.Sender == chain.SenderAssignedRunner
 	if ins.Kind == chain.KindMessage {
 		o.Calls = call{Actor: tx.Tx.To, Most: tx.Tx.CyclesLimit - params.Intrinsic.Of(ins).Cycles}
 	}

@@ -147,8 +147,9 @@ func (k *picker) overcommit(s *sender, e *entry, left chain.Cycles) {
 // others. They have the bytes that are left.
 func (k *picker) result() order.Selection {
 	s := order.Selection{Txs: k.picked, Counts: k.counts, Cut: k.cut}
-	for _, c := range k.counts {
-		s.Counted = sum(s.Counted, c)
+	for i, c := range k.counts {
+		of := &s.Counted[k.picked[i].Lane]
+		*of = sum(*of, c)
 	}
 	s.Unreserved.Cycles = k.left.Cycles - k.unused.Cycles
 	s.Unreserved.Cells = k.left.Cells - k.unused.Cells

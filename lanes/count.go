@@ -101,7 +101,7 @@ func (k *picker) fits(e *entry, c *count) bool {
 	if !exceeds(need, k.left.Usage) && e.space() <= k.left.Bytes {
 		return true
 	}
-	k.cut = true
+	k.cut[e.lane] = true
 	k.cramped = k.cramped || exceeds(larger(k.unused, c.unused), k.unusedMost)
 	return false
 }
@@ -150,7 +150,7 @@ func (k *picker) postpone(e *entry, c *count) bool {
 		return false
 	}
 	k.later.add(e, c, k.all.basis.prices[e.lane].cellWeight, k.loose(c))
-	k.cut = k.cut || full // else it is room of its actor that it wants
+	k.cut[e.lane] = k.cut[e.lane] || full // else it is room of its actor that it wants
 	return true
 }
 

@@ -42,11 +42,13 @@ type PackRequest struct {
 	Doubt bool
 	Anew  bool // it is that selection which is made again; later ones only fill up
 
-	// Pack sets these. The one reads what an account may use in the new block, as the
-	// parent has it; the other says what is used by what a key names (see offer), if
-	// anything is known of it. nil: everything counts with its limits.
+	// Pack sets these. The first reads what an account may use in the new block, as the
+	// parent has it; the second says what is used by what a key names (see offer), if
+	// anything is known of it. nil: everything counts with its limits. The third reads
+	// whether the parent's state has the seat that a transaction needs.
 	account func(chain.Address) (account, error)
 	expect  func(key uint64) (chain.Usage, bool)
+	seat    func(*chain.VerifiedTx) (bool, error)
 }
 
 // Pack selects transactions for a block on top of the given parent, in the order of
@@ -61,6 +63,7 @@ func (l *Lanes) Pack(ctx context.Context, req PackRequest) (order.Selection, err
 		return order.Selection{}, err
 	}
 	req.account, req.expect = accountsAt(req.Parent, req.Height-1), l.uses.expect
+	req.seat = seatsAt(req.Parent)
 	sel, err := l.pool.pick(&req)
 	if err != nil {
 		return order.Selection{}, err

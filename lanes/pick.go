@@ -1,6 +1,7 @@
 package lanes
 
 import (
+	"cmp"
 	"math"
 
 	"github.com/cowboy-foundation/cowboy/chain"
@@ -56,12 +57,13 @@ func (s *pool) picker(req *PackRequest, ahead []early, narrow bool, tight map[ch
 	k.picked, k.counts = make([]*chain.VerifiedTx, 0, most), make([]chain.Usage, 0, most)
 	defer func() { s.lookedLast = k.looked }()
 	k.lookAhead(ahead)
+	defer k.dropStrays()
 	for lane := range chain.NumLanes {
 		if err := k.lane(lane); err != nil {
 			return nil, err
 		}
 	}
-	return k, k.called.err
+	return k, cmp.Or(k.called.err, k.strays.err)
 }
 
 // picker is the state of one pick. At every step it takes the best transaction
@@ -83,11 +85,12 @@ type picker struct {
 	looked int                   // entries that it came to
 	ahead  [chain.NumLanes]heads // of the senders whose turns are not the pool's
 	called called
+	strays strays
 
 	narrow     bool                       // large unused limits have no promise; see loose
 	tight      map[chain.Address]struct{} // actors of which they have none; see mayCall
 	cramped    bool                       // such a promise has kept something out
-	cut        bool                       // something was left for want of room
+	cut        [chain.NumLanes]bool       // something of the lane was left for want of room
 	unusedMost chain.Usage                // of the lane at hand: what counts as large, unused limits among it
 	bytesMost  uint64                     // likewise
 	guessMost  chain.Usage                // room of the lane for what may come to nothing; see postpone
@@ -179,7 +182,7 @@ func (k *picker) meet(e *entry) error {
 			return nil // the one before it, which came first, was not taken
 		}
 		// Without a look at the account: a crowd may be so.
-		if k.busy(e) || k.short(e) || k.barred(e, &c) || !k.pays(e) || e.nonce == s.Nonce && k.postpone(e, &c) {
+		if k.busy(e) || k.short(e) || k.barred(e, &c) || !k.pays(e) || !k.hasSeat(e) || e.nonce == s.Nonce && k.postpone(e, &c) {
 			return nil
 		}
 		if err := k.read(s, e.tx.Sender); err != nil {
@@ -229,6 +232,9 @@ func (k *picker) include(s *sender, e *entry) bool {
 	c := k.countOf(e)
 	if e.nonce != s.pick.nonce || s.pick.shut || !k.fits(e, &c) || // fits: for what it anchors, which was not asked yet
 		k.busy(e) || k.short(e) || !k.pays(e) || e.cost > s.pick.spendable {
+		return false
+	}
+	if !k.hasSeat(e) {
 		return false
 	}
 	loose := k.loose(&c)

@@ -41,6 +41,9 @@ type offer struct {
 	// Needs is what it cannot do without, and Drains what it may leave those of its sender
 	// behind it without.
 	Needs, Drains chain.Means
+	// Seated says that only who was drawn for the job which it names may send it: a job
+	// that is pruned has nobody left who was.
+	Seated bool
 	// Key names what it runs, and Expected is what that is known to use, at most the
 	// limits. A key of 0 says that Unused is exact, Expected of 0 that nothing is known:
 	// then it counts as if it used all that it may.

@@ -73,7 +73,7 @@ func (k *picker) postponeRisky(e *entry, c *count) bool {
 		k.risks = new(postponed)
 	}
 	k.risks.add(e, c, k.all.basis.prices[e.lane].cellWeight, k.loose(c))
-	k.cut = true
+	k.cut[e.lane] = true
 	return true
 }
 

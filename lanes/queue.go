@@ -49,6 +49,8 @@ type entry struct {
 	claim      chain.Cycles  // what it asks of its lane, if it may come to nothing; see claimOf
 	wide       bool          // few of its kind find room in a block
 	stops      bool          // it may find no room for long, and nobody comes by it; see claimOf
+	seated     bool          // its sender must have been drawn for the job that it names
+	seat       uint64        // the last pick that found that he was
 	mayCall    bool          // it is a payment as long as its target has no code
 	needs      chain.Means   // what it cannot do without
 	drains     chain.Means   // what it may leave those of its sender behind it without
@@ -75,7 +77,7 @@ func newEntry(o *offer, of *sender) *entry {
 		maxFee: tx.Tx.FeeCaps(),
 		uses:   chain.Usage{Cycles: tx.Tx.CyclesLimit - o.Unused.Cycles, Cells: tx.Tx.CellsLimit - o.Unused.Cells},
 		unused: o.Unused, calls: o.Calls, mayCall: o.MayCall, expected: o.Expected, least: o.Least, key: o.Key,
-		needs: o.Needs, drains: o.Drains,
+		needs: o.Needs, drains: o.Drains, seated: o.Seated,
 	}
 	if e.expected == (chain.Usage{}) {
 		e.expected = e.uses

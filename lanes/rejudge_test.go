@@ -40,8 +40,8 @@ func TestChangedParametersJudgeThePool(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := chain.Cycles(chained) * dearer.Intrinsic.TransferCycles; len(packed.Txs) != chained || packed.Counted.Cycles != want {
-		t.Errorf("packed %s, counted with %d cycles, want %d of %d", names(packed.Txs), packed.Counted.Cycles, chained, want)
+	if want := chain.Cycles(chained) * dearer.Intrinsic.TransferCycles; len(packed.Txs) != chained || packed.Counted[chain.LaneUser].Cycles != want {
+		t.Errorf("packed %s, counted with %d cycles, want %d of %d", names(packed.Txs), packed.Counted[chain.LaneUser].Cycles, chained, want)
 	}
 	head.Height++
 	if err := l.Finalized(t.Context(), head); err != nil || l.Stats().Lanes[chain.LaneUser].Txs != chained {

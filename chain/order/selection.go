@@ -23,11 +23,11 @@ type Selection struct {
 	// with their limits, the rest with what it uses.
 	Counts []chain.Usage
 
-	// Counted is what all were counted with, and Cut says that something which could
-	// run was left for want of room: what was counted and is not used may be filled by
-	// packing again.
-	Counted chain.Usage
-	Cut     bool
+	// Counted is what all of a lane were counted with, and Cut says of which lanes something
+	// that could run was left for want of room: what was counted and is not used may be
+	// filled by packing again.
+	Counted [chain.NumLanes]chain.Usage
+	Cut     [chain.NumLanes]bool
 }
 
 // IsOvercommitted reports whether a transaction is in the block only if capacity is left.

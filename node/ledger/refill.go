@@ -4,7 +4,9 @@ import (
 	"errors"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/fees"
 	"github.com/cowboy-foundation/cowboy/chain/order"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 	"github.com/cowboy-foundation/cowboy/exec"
 )
 
@@ -12,7 +14,7 @@ const (
 	// refillsMost bounds how often a block is packed again: each time knows what the
 	// transactions of the one before used, so a second mostly finds nothing.
 	refillsMost = 4
-	// refillPart: room for a part in so many of the block's target is worth it.
+	// refillPart: room for a part in so many of a lane's target is worth it.
 	refillPart = 8
 )
 
@@ -22,7 +24,7 @@ const (
 // of its transactions (resolution 11.41). The fullest of the blocks is kept.
 func (p *proposal) refill(sel *order.Selection, s exec.Built) (exec.Built, error) {
 	for range refillsMost {
-		if !sel.Cut || s.Cut || !p.watch.again() || !p.spacious(sel, &s) {
+		if s.Cut || !p.watch.again() || !p.spacious(sel, &s) {
 			break
 		}
 		next, err := p.pack()
@@ -42,8 +44,8 @@ func (p *proposal) refill(sel *order.Selection, s exec.Built) (exec.Built, error
 	return s, nil
 }
 
-// recordUsage remembers what the transactions used, and returns the sum.
-func (p *proposal) recordUsage(s *exec.Built) (all chain.Usage) {
+// recordUsage remembers what the transactions used, and returns the sum of each lane.
+func (p *proposal) recordUsage(s *exec.Built) (all [chain.NumLanes]chain.Usage) {
 	if p.used == nil {
 		p.used = make(map[chain.Hash]chain.Usage, len(s.Kept))
 	}
@@ -53,18 +55,36 @@ func (p *proposal) recordUsage(s *exec.Built) (all chain.Usage) {
 			p.ran = append(p.ran, tx)
 		}
 		p.used[tx.Hash] = u
-		all.Cycles += u.Cycles
-		all.Cells += u.Cells
+		all[tx.Lane].Cycles += u.Cycles
+		all[tx.Lane].Cells += u.Cells
 	}
 	return all
 }
 
-// spacious notes what the transactions used, and reports whether that leaves much of
-// what they were counted with.
+// spacious notes what the transactions used, and reports whether that leaves much of what
+// they were counted with to a lane of which something stood out for want of room.
 func (p *proposal) spacious(sel *order.Selection, s *exec.Built) bool {
-	all := p.recordUsage(s)
-	params := p.parent.Force.Params
-	return sel.Counted.Cycles > all.Cycles+params.CyclesTarget/refillPart || sel.Counted.Cells > all.Cells+params.CellsTarget/refillPart
+	return leavesRoom(sel, p.recordUsage(s), p.parent.Force.Params)
+}
+
+// leavesRoom reports whether a lane that was cut has much room which nobody used: its own,
+// and what flows to it from the lanes before it (resolution 2.2). What is much follows from
+// the lane's own target: a part of the whole block's is more than half of the runner lane,
+// which who fills it with what does not run could then take from all other runners.
+func leavesRoom(sel *order.Selection, used [chain.NumLanes]chain.Usage, params *params.Params) bool {
+	var counted, all chain.Usage
+	for lane := range chain.NumLanes {
+		counted.Cycles, counted.Cells = counted.Cycles+sel.Counted[lane].Cycles, counted.Cells+sel.Counted[lane].Cells
+		all.Cycles, all.Cells = all.Cycles+used[lane].Cycles, all.Cells+used[lane].Cells
+		target := fees.LaneTarget(params, lane)
+		if lane == chain.LaneUser { // all that others leave is its
+			target = chain.Usage{Cycles: params.CyclesTarget, Cells: params.CellsTarget}
+		}
+		if sel.Cut[lane] && (counted.Cycles > all.Cycles+target.Cycles/refillPart || counted.Cells > all.Cells+target.Cells/refillPart) {
+			return true
+		}
+	}
+	return false
 }
 
 // overusedPart: transactions whose limits are no larger than a part in so many of the
