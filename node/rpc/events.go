@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/netip"
+	"slices"
 	"sync"
 	"time"
 
@@ -260,12 +261,19 @@ func (o *eventWriter) writeBlock(b *Block) bool {
 }
 
 // eventCache keeps the JSON of the latest few blocks, so that a block is
-// encoded once however many streams and pollers ask for it.
+// encoded once however many streams and pollers ask for it: of eight, and of no more than
+// eventCacheBytes, but always the last one. Of a block of small transactions the JSON takes
+// several times the block.
 type eventCache struct {
-	mu      sync.Mutex // guards all below
-	entries [8]eventEntry
-	next    int
+	mu      sync.Mutex   // guards all below
+	entries []eventEntry // the oldest first
+	bytes   int
 }
+
+const (
+	eventsCached    = 8
+	eventCacheBytes = 32 << 20
+)
 
 type eventEntry struct {
 	hash chain.Hash
@@ -285,8 +293,12 @@ func (c *eventCache) encoded(b *Block) []byte {
 	encoded = append(encoded, '\n')
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.entries[c.next] = eventEntry{hash: b.Hash, json: encoded}
-	c.next = (c.next + 1) % len(c.entries)
+	c.entries = append(c.entries, eventEntry{hash: b.Hash, json: encoded})
+	c.bytes += len(encoded)
+	for len(c.entries) > 1 && (len(c.entries) > eventsCached || c.bytes > eventCacheBytes) {
+		c.bytes -= len(c.entries[0].json)
+		c.entries = slices.Delete(c.entries, 0, 1) // it clears the place
+	}
 	return encoded
 }
 
@@ -294,7 +306,7 @@ func (c *eventCache) lookup(hash chain.Hash) []byte {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for i := range c.entries {
-		if c.entries[i].json != nil && c.entries[i].hash == hash {
+		if c.entries[i].hash == hash {
 			return c.entries[i].json
 		}
 	}

@@ -1,0 +1,32 @@
+package rpc
+
+import (
+	"testing"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+)
+
+// TestEventCacheIsBoundedInBytes: it keeps eight blocks, fewer of large ones, and always the
+// last.
+func TestEventCacheIsBoundedInBytes(t *testing.T) {
+	block := func(n byte) *Block { return &Block{Hash: chain.Hash{n}, Block: new(chain.Block)} }
+	kept := func(c *eventCache) (n, bytes int) {
+		for i := range c.entries {
+			bytes += len(c.entries[i].json)
+		}
+		return len(c.entries), bytes
+	}
+	var small, large eventCache
+	for n := range byte(20) {
+		small.encoded(block(n))
+	}
+	if n, bytes := kept(&small); n != eventsCached || bytes != small.bytes || small.lookup(chain.Hash{19}) == nil || small.lookup(chain.Hash{11}) != nil {
+		t.Errorf("%d small blocks of %d bytes are kept, counted as %d; want the last %d", n, bytes, small.bytes, eventsCached)
+	}
+	large.bytes = eventCacheBytes - 1
+	large.entries = []eventEntry{{hash: chain.Hash{1}, json: make([]byte, eventCacheBytes-1)}}
+	large.encoded(block(2))
+	if n, bytes := kept(&large); n != 1 || bytes != large.bytes || large.lookup(chain.Hash{2}) == nil {
+		t.Errorf("%d blocks of %d bytes are kept beside a large one, counted as %d; want the last alone", n, bytes, large.bytes)
+	}
+}
