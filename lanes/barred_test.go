@@ -211,3 +211,38 @@ func TestWhatLeavesIsLookedForWithItsSender(t *testing.T) {
 		t.Error("it is still here")
 	}
 }
+
+// TestAHeadRepricesAPartOfTheBarred: a crowd of barred messages whose fee caps a rise of the
+// base fee exceeds, or changes the tips of, is judged a part at each head, and none of it is
+// packed meanwhile.
+func TestAHeadRepricesAPartOfTheBarred(t *testing.T) {
+	const crowd, looks = 500, 100
+	p := crowdedActors()
+	p.barredLooks = looks
+	var m maker
+	for n := range 10 {
+		p.message(t, &m, 1, n, 1, 1_000_000)
+	}
+	for i := range crowd {
+		p.message(t, &m, uint64(100+i/200), i%200, 1, 1_000)
+	}
+	base := p.laneBases()
+	base[chain.LaneUser].PerCycle = p.entry(p.message(t, &m, 3, 0, 2, 1_000).Hash).maxFee.PerCycle + 1
+	for head := range crowd / looks {
+		first := 0
+		if head == 0 {
+			first = 11 // of the tiers, all that must move
+		}
+		if moved := p.reprice(base); moved > looks+first {
+			t.Errorf("head %d: %d moved, want at most %d", head, moved, looks+first)
+		}
+		if p.promoteLooked > looks+11 {
+			t.Errorf("head %d: %d looked at, want at most %d", head, p.promoteLooked, looks)
+		}
+		p.checkShards(t)
+	}
+	s := p.stats().Lanes[chain.LaneUser]
+	if s.Barred != 0 || s.Underpriced != crowd+11 {
+		t.Errorf("%d are barred and %d underpriced in the end, want all %d", s.Barred, s.Underpriced, crowd+11)
+	}
+}

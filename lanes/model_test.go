@@ -411,11 +411,11 @@ func (m *model) all() (out []chain.Address) {
 // one list, and a change of price does not move anybody in it.
 func (m *model) relevel(of []chain.Address) {
 	for _, t := range m.queue {
-		if t.at == levelQueued || !slices.Contains(of, t.tx.Sender) {
+		if t.at == levelQueued || t.at == levelBarred || !slices.Contains(of, t.tx.Sender) {
 			continue
 		}
 		now := m.levelNow(t.tx)
-		if now >= levelTier0 && (t.at == levelBarred || t.at < levelTier0 && m.mayBar(t.tx)) { // until it has its turn at the end of the head
+		if now >= levelTier0 && t.at < levelTier0 && m.mayBar(t.tx) { // until it has its turn at the end of the head
 			now = levelBarred
 		}
 		t.at = now

@@ -12,7 +12,8 @@ import (
 const barredLooks = 4_096
 
 // promote lets what is barred into the tiers for which its actor and its lane have room
-// now, and nothing stands in the way, the first to come first. Room only shrinks meanwhile,
+// now, and nothing stands in the way, the first to come first, and puts what a fee cap has
+// priced out meanwhile among the underpriced. Room only shrinks meanwhile,
 // so what has none before has none later. It takes effect at one instant, like any
 // operation: all shards stand still, on one basis, as who calls holds coming.
 //
@@ -30,12 +31,15 @@ func (s *pool) promote() (moved int) {
 	for h, e := w.oldest(); e != nil; h, e = w.oldest() {
 		s.promoteLooked++
 		l := h.levelOf(e, nil)
-		if l == levelBarred {
+		if l < levelTier0 {
 			if vain[e.lane]++; vain[e.lane] == s.barredLooks {
 				s.midway[e.lane] = w.leave(e.lane)
 			}
+		}
+		if l == levelBarred {
 			continue
 		}
+		s.lanes[e.lane].lower(l)
 		h.lanes[e.lane].remove(e)
 		e.level = l
 		s.targets.joinTarget(e) // before the next is judged

@@ -242,11 +242,11 @@ func lowestFrom(filled uint64, l level) (level, bool) {
 	return level(bits.TrailingZeros64(over)), true
 }
 
-// relevelled is the level that an entry moves to under a new base fee. One that is barred,
-// or may be and becomes payable, waits among the barred for its turn to be promoted.
+// relevelled is the level that an entry moves to under a new base fee. One that may be
+// barred and becomes payable waits among the barred for its turn to be promoted.
 func (q *laneQueue) relevelled(p *pricing, e *entry) level {
 	to := p.levelOfEntry(e)
-	if to >= levelTier0 && (e.level == levelBarred || e.level < levelTier0 && q.calls.mayBar(e)) {
+	if to >= levelTier0 && e.level < levelTier0 && q.calls.mayBar(e) {
 		return levelBarred
 	}
 	return to
@@ -254,13 +254,15 @@ func (q *laneQueue) relevelled(p *pricing, e *entry) level {
 
 // relevel takes every transaction whose level under the new base fee differs out of its
 // list and says where it belongs; rejoin must follow. Queued ones are left alone: they
-// get a level when they can run. Lists whose bounds hold the new fee are
+// get a level when they can run. So are the barred, whom the head's promote judges, a part
+// of a crowd at a time: who likes can have a lane full of them whose levels change with
+// every fee. Lists whose bounds hold the new fee are
 // skipped whole, so the cost is that of the lists in which something may cross
 // an edge, and a sort of those that did. What moved has no anchor then.
 func (q *laneQueue) relevel(p *pricing) (movers []*entry) {
 	for l := levelUnderpriced; int(l) < numLevels; l++ {
 		f := &q.fifos[l]
-		if f.head == nil || f.still.hold(p.base) {
+		if l == levelBarred || f.head == nil || f.still.hold(p.base) {
 			continue
 		}
 		f.still = anyFee

@@ -243,7 +243,7 @@ func (p *bare) checkShards(t testing.TB) {
 					if e.seq <= last || e.mark || int(e.level) != l || h.byHash[e.tx.Hash] != e || p.shardOf(e.tx.Sender) != h || e.level < floor {
 						t.Fatalf("shard %d lane %d level %d: entry seq %d after %d, mark %v, level %d, floor %d", i, lane, l, e.seq, last, e.mark, e.level, floor)
 					}
-					if want := h.basis.prices[lane].levelOfEntry(e); e.level != levelQueued && (want != e.level && (e.level != levelBarred || want < levelTier0 || p.targets.limits == (limits{}) && e.of.stops == 0) || !q.fifos[l].still.hold(h.basis.prices[lane].base)) {
+					if want := h.basis.prices[lane].levelOfEntry(e); e.level != levelQueued && (want != e.level && (e.level != levelBarred || p.targets.limits == (limits{}) && e.of.stops == 0) || e.level != levelBarred && !q.fifos[l].still.hold(h.basis.prices[lane].base)) {
 						t.Fatalf("shard %d lane %d: entry at level %d belongs to %d, bounds %+v, base %+v", i, lane, l, h.basis.prices[lane].levelOfEntry(e), q.fifos[l].still, h.basis.prices[lane].base)
 					}
 					if price := &h.basis.prices[lane]; e.priced == price.version && e.found != price.levelOfEntry(e) {
