@@ -246,3 +246,19 @@ func TestAHeadRepricesAPartOfTheBarred(t *testing.T) {
 		t.Errorf("%d are barred and %d underpriced in the end, want all %d", s.Barred, s.Underpriced, crowd+11)
 	}
 }
+
+// TestTinyLimitsHoldFewPlaces: messages with limits of a few cycles, which a busy actor has
+// no more than of larger ones, stand in tiers no longer than a lane is: hundreds of them.
+func TestTinyLimitsHoldFewPlaces(t *testing.T) {
+	const crowd = 4_000
+	p := crowdedActors()
+	var m maker
+	for i := range crowd {
+		p.message(t, &m, uint64(100+i/200), i%200, 1, 1)
+	}
+	most := int(p.targets.most / (p.targets.refill / demandPart))
+	if got := crowd - p.barred(); got != most {
+		t.Errorf("%d of %d stand in tiers, want %d", got, crowd, most)
+	}
+	p.checkShards(t)
+}

@@ -385,7 +385,7 @@ func (x *extremes) checkTargets(t *testing.T) {
 				k, list = len(list), append(list, demanded{level: e.level, large: p.targets.large(&e.calls)})
 			}
 			list[k].n++
-			list[k].cycles += e.calls.demands()
+			list[k].cycles += p.targets.demands(&e.calls)
 			want[*e.calls.Actor] = list
 		}
 	}

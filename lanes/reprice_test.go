@@ -184,10 +184,10 @@ func limitsOf(tx *chain.Tx) chain.Usage {
 func TestManyPromotedAtOnce(t *testing.T) {
 	const crowd, after = 12_000, 12_000
 	cfg := validatorConfig()
-	cfg.actorRefill, cfg.actorMost = 1_000_000, 10_000_000
+	cfg.actorRefill, cfg.actorMost = 1_000_000, 100_000_000
 	p := newBare(cfg, 10)
 	var m maker
-	actor := chain.Address{0xac}
+	actor := chain.Address{0xac, 1}
 	add := func(sender, nonce int, to *chain.Address, limit chain.Cycles) {
 		tx := m.tx(0, uint64(nonce), 10)
 		tx.Tx.To, tx.Tx.CyclesLimit = to, limit
@@ -197,7 +197,7 @@ func TestManyPromotedAtOnce(t *testing.T) {
 		}
 	}
 	for n := range 100 { // as much as the actor can serve
-		add(1, n, &actor, 1_000_000)
+		p.message(t, &m, 1, n, actor[1], 1_000_000)
 	}
 	for i := range crowd {
 		add(2+i/250, i%250, &actor, 10)

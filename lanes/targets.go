@@ -126,16 +126,29 @@ type demanded struct {
 
 func (t *targets) large(c *call) bool { return c.Most > t.refill }
 
+// demandPart: a message that runs anything counts with a part in so many of what its actor
+// has for a block at least. With a limit of a few cycles, which a busy actor lacks as surely
+// as many, as many messages as a lane holds would count next to nothing.
+const demandPart = 256
+
+// demands is what a message counts with before its actor.
+func (t *targets) demands(c *call) chain.Cycles {
+	if c.Most == 0 {
+		return 0 // no actor is too busy for it
+	}
+	return max(c.demands(), t.refill/demandPart)
+}
+
 // fits reports whether an actor can serve one more message at a level. old leaves for it.
 func (t *targets) fits(c *call, l level, old *entry) bool {
-	sum := c.demands()
+	sum := t.demands(c)
 	for _, d := range t.of[*c.Actor] {
 		if d.level >= l && d.large == t.large(c) {
 			sum += d.cycles
 		}
 	}
 	if old != nil && t.counts(old) && *old.calls.Actor == *c.Actor && old.level >= l && t.large(&old.calls) == t.large(c) {
-		sum -= old.calls.demands()
+		sum -= t.demands(&old.calls)
 	}
 	return sum <= t.most
 }
@@ -148,7 +161,7 @@ func (t *targets) counts(e *entry) bool {
 // joinTarget counts an entry that has come to a level.
 func (t *targets) joinTarget(e *entry) {
 	if t.counts(e) {
-		t.of[*e.calls.Actor] = counted(t.of[*e.calls.Actor], e.level, t.large(&e.calls), e.calls.demands())
+		t.of[*e.calls.Actor] = counted(t.of[*e.calls.Actor], e.level, t.large(&e.calls), t.demands(&e.calls))
 	}
 	if t.claims(e) {
 		t.asked[e.lane] = counted(t.asked[e.lane], e.level, e.wide, e.claim)
@@ -163,7 +176,7 @@ func (t *targets) leaveTarget(e *entry) {
 	if !t.counts(e) {
 		return
 	}
-	if list := uncounted(t.of[*e.calls.Actor], e.level, t.large(&e.calls), e.calls.demands()); len(list) > 0 {
+	if list := uncounted(t.of[*e.calls.Actor], e.level, t.large(&e.calls), t.demands(&e.calls)); len(list) > 0 {
 		t.of[*e.calls.Actor] = list
 	} else {
 		delete(t.of, *e.calls.Actor)
