@@ -30,7 +30,8 @@ type Streams interface {
 // The subscription begins before the stored blocks are read, so none falls
 // between; those that arrive on both ways are sent once because heights only
 // rise. A client that reads too slowly overflows its queue, which ends the
-// stream; it may come back with Last-Event-ID.
+// stream; it may come back with Last-Event-ID. One whose replay does not come closer to the
+// head goes on there, behind a gap event.
 func (s *Server) stream(w http.ResponseWriter, r *http.Request, _ []string) error {
 	from, resume, err := resumePoint(r)
 	if err != nil {
@@ -63,11 +64,49 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, _ []string) erro
 	if !out.writeFrame([]byte(": finalized blocks follow\nretry: 1000\n\n")) {
 		return nil
 	}
+	behind := s.source.Height() - min(from, s.source.Height())
 	if resume && !s.replay(r, out, from) {
 		return nil
 	}
-	s.streamLive(r, out, live)
+	slow := s.streamLive(r, out, live)
+	if slow && behind > 0 && s.source.Height() >= out.sent+behind {
+		if live = s.skipAhead(r, out); live == nil {
+			return nil
+		}
+		slow = s.streamLive(r, out, live)
+	}
+	if slow && r.Context().Err() == nil {
+		s.Stats.Dropped.Add(1)
+		out.writeFrame([]byte(": too slow, resume with Last-Event-ID\n\n"))
+	}
 	return nil
+}
+
+// skipAhead goes on at the head with a stream that is behind its replay as far as before it,
+// and has lost what came meanwhile: a client pays for stored blocks, and full ones take it
+// longer than the chain needs for them, so that it would resume for ever and never come to
+// the head. A gap event names what is left out. It happens once a stream: who then reads too
+// slowly is dropped. It returns nil where the stream ends.
+func (s *Server) skipAhead(r *http.Request, out *eventWriter) <-chan *Block {
+	live, err := s.source.Subscribe(r.Context(), s.cfg.SubscriberDepth)
+	if err != nil {
+		s.log.Debug("rpc event stream ends where it cannot go on", "height", out.sent, "err", err)
+		return nil
+	}
+	if head := s.source.Height(); head > out.sent && !out.writeGap(out.sent+1, head) {
+		return nil
+	}
+	return live
+}
+
+// writeGap says that blocks were left out, the last of which counts as sent.
+func (o *eventWriter) writeGap(from, to chain.Height) bool {
+	gap, err := json.Marshal(GapReply{From: uint64(from), To: uint64(to)})
+	if err != nil || !o.writeFrame(fmt.Appendf(nil, "event: gap\ndata: %s\n\n", gap)) {
+		return false
+	}
+	o.sent = to
+	return true
 }
 
 // resumePoint reads the height of the last block that the client has.
@@ -93,23 +132,21 @@ func (s *Server) replay(r *http.Request, out *eventWriter, from chain.Height) bo
 	}
 	if missed := uint64(head - from); missed > s.cfg.ResumeBlocksMax {
 		first := head - chain.Height(s.cfg.ResumeBlocksMax)
-		gap, err := json.Marshal(GapReply{From: uint64(from) + 1, To: uint64(first)})
-		if err != nil || !out.writeFrame(fmt.Appendf(nil, "event: gap\ndata: %s\n\n", gap)) {
+		if !out.writeGap(from+1, first) {
 			return false
 		}
-		out.sent = first
 	}
 	return s.sendStored(r, out, head)
 }
 
 // sendStored sends the stored blocks after the last one sent up to height to. A replay goes
 // as fast as its client may ask for the same blocks one by one: the client pays for each
-// block before it is read, for its encoding and for what is sent, and owes nothing when the
-// next one comes.
+// block before it is read, for its encoding if nobody asked for it before, and for what is
+// sent, and owes nothing when the next one comes.
 func (s *Server) sendStored(r *http.Request, out *eventWriter, to chain.Height) bool {
 	for h := out.sent + 1; h <= to; h++ {
 		b := s.replayed(r, h)
-		if b == nil || !s.untilBilled(r, 64+b.SizeBytes/8) || !out.writeBlock(b) || !s.awaitPayment(r, out.bytes) {
+		if b == nil || s.events.lookup(b.Hash) == nil && !s.untilBilled(r, 64+b.SizeBytes/8) || !out.writeBlock(b) || !s.awaitPayment(r, out.bytes) {
 			return false
 		}
 	}
@@ -178,19 +215,15 @@ func (s *Server) pause(r *http.Request, wait time.Duration) bool {
 }
 
 // streamLive sends live blocks until the client leaves, the server stops or the
-// client proves too slow.
-func (s *Server) streamLive(r *http.Request, out *eventWriter, live <-chan *Block) {
+// client proves too slow, which it reports.
+func (s *Server) streamLive(r *http.Request, out *eventWriter, live <-chan *Block) (slow bool) {
 	beat := time.NewTicker(s.cfg.Heartbeat)
 	defer beat.Stop()
 	for {
 		select {
 		case b, open := <-live:
 			if !open {
-				if r.Context().Err() == nil {
-					s.Stats.Dropped.Add(1)
-					out.writeFrame([]byte(": too slow, resume with Last-Event-ID\n\n"))
-				}
-				return
+				return true
 			}
 			height := b.Block.Header.Height
 			if height <= out.sent {
@@ -198,20 +231,20 @@ func (s *Server) streamLive(r *http.Request, out *eventWriter, live <-chan *Bloc
 			}
 			// A source that skipped blocks is repaired from the store.
 			if height > out.sent+1 && !s.sendStored(r, out, height-1) {
-				return
+				return false
 			}
 			if !out.writeBlock(b) {
-				return
+				return false
 			}
 		case <-beat.C:
 			if !out.writeFrame([]byte(": still here\n\n")) {
-				return
+				return false
 			}
 		case <-s.stopping:
 			out.writeFrame([]byte(": the node stops, resume with Last-Event-ID\n\n"))
-			return
+			return false
 		case <-r.Context().Done():
-			return
+			return false
 		}
 	}
 }

@@ -7,9 +7,11 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
+	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/node/rpc"
 	"github.com/cowboy-foundation/cowboy/node/rpc/rpctest"
 )
@@ -189,6 +191,51 @@ func TestSubscribersAreLimited(t *testing.T) {
 			t.Fatal("the slot of a client that left is not free")
 		}
 		time.Sleep(time.Millisecond)
+	}
+}
+
+// busy makes blocks while a stored one is read for the first time.
+type busy struct {
+	*rpctest.Chain
+	blocks int
+	once   *sync.Once
+}
+
+func (b busy) BlockByHeight(ctx context.Context, h chain.Height) (*rpc.Block, bool, error) {
+	b.once.Do(func() {
+		for range b.blocks {
+			b.Finalize()
+		}
+	})
+	return b.Chain.BlockByHeight(ctx, h)
+}
+
+// TestStreamComesToTheHead: where the chain makes more blocks during a replay than the replay
+// sends, the stream names a gap and goes on at the head; where the client comes closer, it is
+// to resume, and misses nothing.
+func TestStreamComesToTheHead(t *testing.T) {
+	for _, tt := range []struct {
+		made int
+		skip bool
+	}{{30, true}, {10, false}} {
+		source := busy{rpctest.New(), tt.made, new(sync.Once)}
+		for range 20 {
+			source.Finalize()
+		}
+		cfg := testConfig()
+		cfg.SubscriberDepth = 4
+		_, url := served(t, cfg, source)
+		events, cancel := listen(t, url, "10")
+		wantBlocks(t, events, 11, 24) // the replay, and what the queue had room for
+		e := <-events
+		if want := `{"from":25,"to":50}`; tt.skip && (e.name != "gap" || e.data != want) || !tt.skip && !strings.Contains(e.comment, "too slow") {
+			t.Errorf("%d blocks made: event %+v, want a gap %s: %v", tt.made, e, want, tt.skip)
+		}
+		if tt.skip {
+			source.Finalize()
+			wantBlocks(t, events, 51, 51)
+		}
+		cancel()
 	}
 }
 

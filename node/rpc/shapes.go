@@ -102,7 +102,8 @@ type BlockSummary struct {
 }
 
 // GapReply is the "gap" event of GET /events: blocks From to To were not sent
-// because the resume point lies too far back; fetch them with GET /block.
+// because the resume point lies too far back, or because the chain is faster than
+// the client may be sent stored blocks; fetch them with GET /block.
 type GapReply struct {
 	From uint64 `json:"from"`
 	To   uint64 `json:"to"`
