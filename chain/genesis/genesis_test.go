@@ -119,6 +119,9 @@ func TestTemplatesHoldTheBuckets(t *testing.T) { // whitepaper §8.1, §8.3
 	if !genesis.MainnetParamsTemplate().Params.Job.RequirePrice || genesis.DevnetTemplate().Params.Job.RequirePrice {
 		t.Error("job.require_price: want true on mainnet-params, false on a devnet (resolution 11.49)")
 	}
+	if mainnet, dev := genesis.MainnetParamsTemplate().Params.Job.ChallengeWindowBlocks, genesis.DevnetTemplate().Params.Job.ChallengeWindowBlocks; mainnet != 900 || dev != 20 {
+		t.Errorf("job.challenge_window_blocks: %d and %d, want 900 on mainnet-params, 20 on a devnet", mainnet, dev)
+	}
 	if mainnet, dev := genesis.MainnetParamsTemplate().Params.Job.SelectionSeed, genesis.DevnetTemplate().Params.Job.SelectionSeed; mainnet != params.SelectionSeedBeacon || dev != params.Default().Job.SelectionSeed {
 		t.Errorf("job.selection_seed: %q and %q: the profile of real validators alone takes the beacon (resolution 12.83)", mainnet, dev)
 	}

@@ -112,6 +112,7 @@ func DevnetTemplate() *Genesis {
 	g := MainnetParamsTemplate()
 	g.Name, g.ChainID, g.Devnet = "devnet", ChainIDDevnet, true
 	g.Params.Job.RequirePrice, g.Params.Job.SelectionSeed = false, params.SelectionSeedSubmission
+	g.Params.Job.ChallengeWindowBlocks = 20 // a job ends while somebody watches
 	r := &g.Params.Runner
 	r.StakeFloor, r.ReputationHalfLifeBlocks, r.ReturnBlocks = 100*chain.WeiPerCBY, 3_600, 100 // a faucet pays for a runner, and nobody waits a day
 	g.Params.Actor.Imports = slices.Sorted(slices.Values(append(g.Params.Actor.Imports, params.DevelopmentImports()...)))
