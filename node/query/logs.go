@@ -85,19 +85,23 @@ func (w *logWalk) receipt(at rpc.LogPlace, digest chain.Hash) error {
 	if err := w.ctx.Err(); err != nil {
 		return err
 	}
-	raw, ok, err := w.blocks.Receipt(at.Height, at.Slot)
+	var owed error
+	raw, ok, err := w.blocks.Receipt(at.Height, at.Slot, func(bytes int) error {
+		owed = receiptBill(w.ctx)(bytes)
+		return owed
+	})
+	if owed != nil {
+		if len(w.page.Logs) == 0 {
+			return owed
+		}
+		w.end() // what there is was paid for
+		return nil
+	}
 	if err == nil && !ok {
 		err = fmt.Errorf("receipt %d of block %d has events and is not stored", at.Slot, at.Height)
 	}
 	if err != nil {
 		return err
-	}
-	if err := rpc.Bill(w.ctx, 64+len(raw)); err != nil {
-		if len(w.page.Logs) == 0 {
-			return err
-		}
-		w.end() // what there is was paid for
-		return nil
 	}
 	w.bytes += len(raw)
 	r, err := chain.DecodeReceipt(raw)

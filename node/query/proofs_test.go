@@ -122,6 +122,43 @@ func TestProofsArePaidByTheBytes(t *testing.T) {
 	}
 }
 
+// paidReceipts has a receipt of which it says how large it is, and hands it out to who pays.
+type paidReceipts struct {
+	Blocks
+	bytes  int
+	billed func() int
+	read   int // what was billed when the receipt was read; 0: it was not
+}
+
+func (p *paidReceipts) ReceiptLocation(chain.Hash) (chain.Height, int, bool, error) {
+	return 1, 0, true, nil
+}
+
+func (p *paidReceipts) BlockDigest(chain.Height) (chain.Hash, bool, error) {
+	return chain.Hash{1}, true, nil
+}
+
+func (p *paidReceipts) Receipt(_ chain.Height, _ int, pay func(int) error) ([]byte, bool, error) {
+	if err := pay(p.bytes); err != nil {
+		return nil, false, err
+	}
+	p.read = p.billed()
+	r := chain.Receipt{TxHash: chain.Hash{2}, Status: chain.StatusSucceeded}
+	return chain.EncodeReceipts([]chain.Receipt{r})[0], true, nil
+}
+
+// TestReceiptsAreBilledBeforeTheyAreRead: by their size.
+func TestReceiptsAreBilledBeforeTheyAreRead(t *testing.T) {
+	c := newLastCertified(3)
+	ctx := asked(t.Context())
+	p := &paidReceipts{Blocks: c, bytes: 300_000, billed: func() int { return rpc.Billed(ctx) }}
+	s := c.source(t)
+	s.cfg.Blocks = p
+	if _, ok, err := s.Receipt(ctx, chain.Hash{2}); !ok || err != nil || p.read != 64+p.bytes {
+		t.Errorf("read when %d bytes were billed, want %d: %v, %v", p.read, 64+p.bytes, ok, err)
+	}
+}
+
 // TestBlocksAreBilledBeforeTheyAreRead: with all that is stored in one place, of which the
 // reader has back what is not read for it.
 func TestBlocksAreBilledBeforeTheyAreRead(t *testing.T) {

@@ -67,7 +67,8 @@ type Blocks interface {
 	BlockDigest(h chain.Height) (chain.Hash, bool, error)
 	HeightByDigest(digest chain.Hash) (chain.Height, bool, error)
 	Certificate(h chain.Height) ([]byte, bool, error)
-	Receipt(h chain.Height, slot int) ([]byte, bool, error)
+	// Receipt tells pay how many bytes the receipt has before it reads it; its error ends that.
+	Receipt(h chain.Height, slot int, pay func(bytes int) error) ([]byte, bool, error)
 	ReceiptIDs(h chain.Height) (ids []chain.Hash, senders []chain.Address, ok bool, err error)
 	ReceiptLocation(hash chain.Hash) (h chain.Height, slot int, ok bool, err error)
 	Emissions(emitter chain.Address, in store.Stretch, most int) ([]store.Emission, error)

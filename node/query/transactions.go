@@ -142,21 +142,24 @@ func (s *Source) Transaction(ctx context.Context, hash chain.Hash) (*rpc.FoundTx
 	return &rpc.FoundTx{Tx: b.Txs[slot], Final: true, Height: h, Slot: slot}, true, nil
 }
 
+// receiptBill bills a reader for a stored receipt, before it is read: it may be as large as a
+// block, and who owes has none.
+func receiptBill(ctx context.Context) func(bytes int) error {
+	return func(bytes int) error { return rpc.Bill(ctx, 64+bytes) }
+}
+
 // Receipt implements rpc.Transactions.
 func (s *Source) Receipt(ctx context.Context, hash chain.Hash) (*rpc.FoundReceipt, bool, error) {
 	h, slot, ok, err := s.located(hash)
 	if err != nil || !ok {
 		return nil, false, err
 	}
-	raw, ok, err := s.cfg.Blocks.Receipt(h, slot)
+	raw, ok, err := s.cfg.Blocks.Receipt(h, slot, receiptBill(ctx))
 	if err != nil {
 		return nil, false, err
 	}
 	digest, found, err := s.cfg.Blocks.BlockDigest(h)
 	if err != nil {
-		return nil, false, err
-	}
-	if err := rpc.Bill(ctx, 64+len(raw)); err != nil {
 		return nil, false, err
 	}
 	if !ok || !found {

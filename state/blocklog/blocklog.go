@@ -341,14 +341,41 @@ func (l *Log) Read(height uint64, p Place) (parts [][]byte, err error) {
 
 // ReadPart returns one part of the record at a place, and reads little else.
 func (l *Log) ReadPart(height uint64, p Place, i uint32) (part []byte, err error) {
-	if i >= p.Parts {
-		return nil, l.damaged(height, p, fmt.Sprintf("no part %d in %d", i, p.Parts))
-	}
 	at, err := l.segment(height, p)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, l.reading.give(at)) }()
+	start, end, sum, err := l.bounds(at, height, p, i)
+	if err != nil {
+		return nil, err
+	}
+	part = make([]byte, end-start)
+	if err := l.readAt(at, part, height, p, int64(start)); err != nil {
+		return nil, err
+	}
+	if partSum(p.Salt, height, i, part) != sum {
+		return nil, l.damaged(height, p, fmt.Sprintf("part %d has a wrong checksum", i))
+	}
+	return part, nil
+}
+
+// PartSize returns how many bytes a part has, and reads nothing of it.
+func (l *Log) PartSize(height uint64, p Place, i uint32) (bytes int, err error) {
+	at, err := l.segment(height, p)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, l.reading.give(at)) }()
+	start, end, _, err := l.bounds(at, height, p, i)
+	return end - start, err
+}
+
+// bounds reads where a part lies in a segment, and its checksum.
+func (l *Log) bounds(at *segment, height uint64, p Place, i uint32) (start, end int, sum uint64, err error) {
+	if i >= p.Parts {
+		return 0, 0, 0, l.damaged(height, p, fmt.Sprintf("no part %d in %d", i, p.Parts))
+	}
 	// The entry of the part and the one before it, which says where it begins.
 	var entries [2 * entryBytes]byte
 	first, pair := uint32(0), entries[entryBytes:]
@@ -356,20 +383,13 @@ func (l *Log) ReadPart(height uint64, p Place, i uint32) (part []byte, err error
 		first, pair = i-1, entries[:]
 	}
 	if err := l.readAt(at, pair, height, p, headBytes+int64(first)*entryBytes); err != nil {
-		return nil, err
+		return 0, 0, 0, err
 	}
 	start, end, sum, ok := boundsOf(entries[:], p)
-	if ok {
-		part = make([]byte, end-start)
-		err = l.readAt(at, part, height, p, int64(start))
-	}
-	if err == nil && (!ok || partSum(p.Salt, height, i, part) != sum) {
+	if !ok {
 		err = l.damaged(height, p, fmt.Sprintf("part %d has a wrong checksum", i))
 	}
-	if err != nil {
-		return nil, err
-	}
-	return part, nil
+	return start, end, sum, err
 }
 
 // ReadFirst returns the first n parts of the record at a place, and reads little else:

@@ -74,6 +74,9 @@ func (k *kept) verify(l *Log) error {
 			if err != nil {
 				return err
 			}
+			if bytes, err := l.PartSize(height, p, uint32(n)); err != nil || bytes != len(want) {
+				return fmt.Errorf("part %d of block %d has %d bytes, want %d: %w", n, height, bytes, len(want), err)
+			}
 			if !bytes.Equal(part, want) || !bytes.Equal(parts[n], want) {
 				return fmt.Errorf("part %d of block %d is %x and %x, want %x", n, height, part, parts[n], want)
 			}
@@ -359,6 +362,9 @@ func FuzzRead(f *testing.F) {
 		}
 		for i := range min(parts, 3) {
 			part, errPart := l.ReadPart(5, place, i)
+			if bytes, errSize := l.PartSize(5, place, i); errPart == nil && (errSize != nil || bytes != len(part)) {
+				t.Fatalf("part %d has %d bytes: %v", i, bytes, errSize)
+			}
 			if err == nil && (errPart != nil || !bytes.Equal(part, got[i])) {
 				t.Fatalf("part %d is %q: %v", i, part, errPart)
 			}

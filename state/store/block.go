@@ -340,10 +340,17 @@ func (s *Store) ReceiptLocation(hash chain.Hash) (h chain.Height, index int, ok 
 }
 
 // Receipt returns a receipt of a finalized block, by its place in execution
-// order.
-func (s *Store) Receipt(h chain.Height, i int) ([]byte, bool, error) {
+// order. Before it is read, pay is told how many bytes it has; its error ends the reading.
+func (s *Store) Receipt(h chain.Height, i int, pay func(bytes int) error) ([]byte, bool, error) {
 	_, place, ok, err := s.index(h)
 	if err != nil || !ok || i < 0 || i >= int(place.Parts)-partReceipts {
+		return nil, false, err
+	}
+	bytes, err := s.blocks.PartSize(uint64(h), place, uint32(partReceipts+i))
+	if err != nil {
+		return nil, false, fmt.Errorf("read size of receipt %d: %w", i, damage(err))
+	}
+	if err := pay(bytes); err != nil {
 		return nil, false, err
 	}
 	receipt, err := s.blocks.ReadPart(uint64(h), place, uint32(partReceipts+i))

@@ -340,7 +340,7 @@ func servesNothingAbove(s *Store, model *chainOf, head chain.Height) error {
 		_, _, body, err2 := s.BlockBytes(h)
 		_, digest, err3 := s.BlockDigest(h)
 		_, height, err4 := s.HeightByDigest(model.records[h].Digest)
-		_, receipt, err5 := s.Receipt(h, 0)
+		_, receipt, err5 := s.Receipt(h, 0, unpaid)
 		tx := false
 		var err6 error
 		for _, hash := range model.records[h].ReceiptIDs {

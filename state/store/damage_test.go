@@ -243,7 +243,7 @@ func TestReadsFindWrongRows(t *testing.T) {
 	_, _, errHeight := s.HeightByDigest(rec.Digest)
 	_, _, errPart := s.BlockByHeight(1)
 	_, _, _, errBytes := s.BlockBytes(1)
-	_, _, errReceipts := s.Receipt(1, 0)
+	_, _, errReceipts := s.Receipt(1, 0, unpaid)
 	_, _, _, errIDs := s.ReceiptIDs(1)
 	write(heightKey(tableBlocks, 1), []byte("short"))
 	_, _, errDigest := s.BlockDigest(1)
