@@ -1,6 +1,7 @@
 package sigverify
 
 import (
+	"math"
 	"testing"
 
 	"github.com/cowboy-foundation/cowboy/chain"
@@ -52,5 +53,20 @@ func TestChunksCountTheirSignatures(t *testing.T) {
 	}
 	if n, work := fit([][]byte{shows, pays}, 1); n != 1 || work <= chain.MaxSigners {
 		t.Errorf("a body that is too much alone: %d bodies of %d signatures", n, work)
+	}
+}
+
+// TestMemosAreNoWork: a body counts for results only where its target takes them, wherever
+// the numbers before that end.
+func TestMemosAreNoWork(t *testing.T) {
+	memo := append(chain.AddrResultVerifier[:], make([]byte, chain.MaxSigners*leastShown)...)
+	if got := workOf(sign(t, 1, &chain.Tx{ChainID: 1, To: &chain.Address{0xaa}, Payload: memo})); got != 1 {
+		t.Errorf("a transfer with a memo counts for %d signatures, want 1", got)
+	}
+	for _, n := range []uint64{0, 23, 24, 1 << 8, 1 << 16, math.MaxUint32, math.MaxUint64} {
+		body := sign(t, 1, &chain.Tx{ChainID: n, Nonce: n, To: &chain.AddrResultVerifier, Payload: memo})
+		if got := workOf(body); got != 1+chain.MaxSigners {
+			t.Errorf("chain and nonce %d: one that may show %d results counts for %d signatures", n, chain.MaxSigners, got)
+		}
 	}
 }
