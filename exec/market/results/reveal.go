@@ -1,3 +1,5 @@
+//spec:implements whitepaper 5.4
+
 package results
 
 import (

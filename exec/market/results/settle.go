@@ -1,3 +1,5 @@
+//spec:implements whitepaper 5.3, 17.7
+
 package results
 
 import (

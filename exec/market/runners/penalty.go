@@ -1,3 +1,4 @@
+//spec:implements whitepaper 12.2
 //spec:implements CIP-2 6
 //spec:implements resolutions 5, 11, 12.A, 12.C
 

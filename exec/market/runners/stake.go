@@ -1,3 +1,5 @@
+//spec:implements whitepaper 5.2
+
 package runners
 
 import (
