@@ -13,7 +13,7 @@ import (
 )
 
 // healthy is what a runner must be to be drawn, as the node's API says it.
-const healthy = "Healthy"
+const healthy = "healthy"
 
 // workersOf makes the accounts that do the jobs of a mix. Their keys follow from the seed,
 // as those of the senders, and are others.
@@ -67,12 +67,12 @@ func enlistments(ctx context.Context, node *nodeClient, accounts []*account, wor
 		}
 		var tx chain.Tx
 		switch {
-		case r == nil || r.Health == "Deregistered":
+		case r == nil || r.Health == "deregistered":
 			tx = p.register(works)
 			p.registered++
 		case r.Health == healthy && !r.Understaked:
 			continue
-		case r.Health == "Unhealthy" && !r.Understaked:
+		case r.Health == "unhealthy" && !r.Understaked:
 			tx = p.beat(true)
 		default:
 			return nil, fmt.Errorf("runner %s, whose key follows from the seed, is %s and short of stake (%t): use another seed", a.address, r.Health, r.Understaked)

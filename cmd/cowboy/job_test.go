@@ -72,6 +72,7 @@ func TestJobByHand(t *testing.T) {
 	for n := 1; n <= 3; n++ {
 		l.as(n).do(&receipt, "runner", "register", "--stake", "10000", "--wait")
 	}
+	l.runnersAsClientsRead()
 	spec := l.file("job.json", `{"type": "http", "url": "https://example.com/p", "max_price": 300000000, "timeout_blocks": 1500,
 		"verification": {"mode": "majority_vote", "vote_field": "usd", "runners": 3, "threshold": 2}}`)
 	id := l.submitJob(spec)
@@ -133,6 +134,23 @@ func TestJobByHand(t *testing.T) {
 		earned[r.Runner] = r.Cost
 	}
 	l.jobEnds(id, &job, earned)
+}
+
+// runnersAsClientsRead checks of a runner that works, and of one that pauses, what clients of
+// other networks read (neighbours §11).
+func (l *live) runnersAsClientsRead() {
+	l.t.Helper()
+	var receipt rpc.ReceiptReply
+	l.as(4).do(&receipt, "runner", "register", "--stake", "10000", "--wait")
+	l.as(4).do(&receipt, "runner", "pause", "--wait")
+	cooldown := params.Default().Runner.OfferCooldownBlocks
+	for n, health := range map[int]string{1: "healthy", 4: "paused"} {
+		var r rpc.RunnerReply
+		l.as(n).do(&r, "runner", "get")
+		if r.Health != health || r.RateCard.CooldownBlocks != cooldown || r.RateCard.LastUpdated != r.RegisteredAt || r.RegisteredAt == 0 {
+			l.t.Errorf("runner %d: %+v, want it %s, with a cooldown of %d blocks since it joined", n, r, health, cooldown)
+		}
+	}
 }
 
 // candidates checks the list of candidates and the proof of each.

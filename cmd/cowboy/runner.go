@@ -256,7 +256,7 @@ func runnerLines(r *rpc.RunnerReply) *lines {
 	text.add("Address: %s", r.Address)
 	text.add("Health: %s", r.Health)
 	text.add("Stake: %s", cby(r.Stake))
-	if r.Understaked && r.Health != "Deregistered" {
+	if r.Understaked && r.Health != "deregistered" {
 		text.add("The stake does not cover what the offer says: no jobs until it does")
 	}
 	for _, u := range r.Unbonding {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"slices"
+	"strings"
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/exec/market/runners"
@@ -22,7 +23,7 @@ type RunnerReply struct {
 	Capabilities  CapabilitiesReply `json:"capabilities"`
 	Attestation   *AttestationReply `json:"attestation"` // null: it attests nothing
 	Endpoint      string            `json:"endpoint"`
-	Health        string            `json:"health"` // Healthy, Unhealthy, Paused or Deregistered
+	Health        string            `json:"health"` // healthy, unhealthy, paused or deregistered
 	Understaked   bool              `json:"understaked"`
 	RegisteredAt  chain.Height      `json:"registered_at"`
 	LastHeartbeat *chain.Height     `json:"last_heartbeat"` // null: it has deregistered
@@ -42,14 +43,16 @@ type UnbondingStake struct {
 
 // RateCardReply is what a runner charges, in wei for each unit.
 type RateCardReply struct {
-	LLMInputToken   chain.Wei `json:"llm_input_token,string"`
-	LLMOutputToken  chain.Wei `json:"llm_output_token,string"`
-	HTTPRequestBase chain.Wei `json:"http_request_base,string"`
-	ComputeSecond   chain.Wei `json:"compute_second,string"`
-	MemoryMB        chain.Wei `json:"memory_mb,string"`
-	SupportedModels []string  `json:"supported_models"`
-	MinJobValue     chain.Wei `json:"min_job_value,string"`
-	MaxJobValue     chain.Wei `json:"max_job_value,string"`
+	LLMInputToken   chain.Wei    `json:"llm_input_token,string"`
+	LLMOutputToken  chain.Wei    `json:"llm_output_token,string"`
+	HTTPRequestBase chain.Wei    `json:"http_request_base,string"`
+	ComputeSecond   chain.Wei    `json:"compute_second,string"`
+	MemoryMB        chain.Wei    `json:"memory_mb,string"`
+	SupportedModels []string     `json:"supported_models"`
+	MinJobValue     chain.Wei    `json:"min_job_value,string"`
+	MaxJobValue     chain.Wei    `json:"max_job_value,string"`
+	CooldownBlocks  uint64       `json:"cooldown_blocks"` // from one change to the next, by the parameters in force
+	LastUpdated     chain.Height `json:"last_updated"`    // when prices, abilities or the largest job changed last
 }
 
 // CapabilitiesReply is what a runner can do.
@@ -107,6 +110,7 @@ type registry struct {
 	read     storageReader
 	height   chain.Height // at which reputations are told
 	halfLife uint64       // blocks
+	cooldown uint64       // likewise
 	bytes    int          // that were read
 }
 
@@ -121,7 +125,8 @@ func (s *Server) registry(ctx context.Context) (*registry, error) {
 	if s.cfg.Genesis == nil {
 		return nil, notFound(CodeUnknownPath, "this server was started without a genesis")
 	}
-	return &registry{read: s.headStorage(ctx), height: s.source.Height(), halfLife: s.inForce().Runner.ReputationHalfLifeBlocks}, nil
+	p := s.inForce().Runner
+	return &registry{read: s.headStorage(ctx), height: s.source.Height(), halfLife: p.ReputationHalfLifeBlocks, cooldown: p.OfferCooldownBlocks}, nil
 }
 
 // runnerAt tells of the runner at a place of the list.
@@ -146,6 +151,7 @@ func (g *registry) runner(addr chain.Address) (*RunnerReply, error) {
 		return nil, err
 	}
 	reply := runnerReply(addr, rec, offer)
+	reply.RateCard.CooldownBlocks = g.cooldown
 	reply.Reputation = float64(rec.Standing.At(g.height, g.halfLife)) / float64(selection.Point)
 	seen, registered, err := runners.Seen(g, addr)
 	if registered {
@@ -160,13 +166,13 @@ func runnerReply(addr chain.Address, r *runners.Runner, o *runners.Offer) *Runne
 		RateCard: RateCardReply{
 			LLMInputToken: o.Card.LLMInputToken, LLMOutputToken: o.Card.LLMOutputToken, HTTPRequestBase: o.Card.HTTPRequestBase,
 			ComputeSecond: o.Card.ComputeSecond, MemoryMB: o.Card.MemoryMB, SupportedModels: []string{},
-			MinJobValue: o.Card.MinJobValue, MaxJobValue: o.Card.MaxJobValue,
+			MinJobValue: o.Card.MinJobValue, MaxJobValue: o.Card.MaxJobValue, LastUpdated: max(r.Registered, r.OfferChanged),
 		},
 		Capabilities: CapabilitiesReply{
 			JobTypes: []string{}, TEESupport: o.Capabilities.TEESupport, Regions: append([]string{}, o.Capabilities.Regions...),
 			HTTPDomains: append([]string{}, o.Capabilities.HTTPDomains...), MaxConcurrentJobs: o.Capabilities.MaxConcurrentJobs,
 		},
-		Endpoint: o.Endpoint, Health: r.Health().String(), Understaked: r.Has(selection.Understaked), RegisteredAt: r.Registered,
+		Endpoint: o.Endpoint, Health: strings.ToLower(r.Health().String()), Understaked: r.Has(selection.Understaked), RegisteredAt: r.Registered,
 		ActiveJobs: r.Active, Successes: r.Successes, Disagreements: r.Disagreements, Silences: r.Silences, Slashed: r.Slashed,
 	}
 	for _, t := range r.Tranches {
