@@ -139,7 +139,7 @@ type jobCandidates struct {
 
 // Help teaches the command.
 func (jobCandidates) Help() string {
-	return "They are fixed when the job is submitted, and kept until its outcome is known.\n\nExample:\n\n    cowboy job candidates 0x…\n    cowboy job candidates 0x… --runner 0x…"
+	return "They are fixed when the job is submitted. Of a job that is over, a node knows them for 1,024 blocks from the submission on, an archive for ever.\n\nExample:\n\n    cowboy job candidates 0x…\n    cowboy job candidates 0x… --runner 0x…"
 }
 
 // Run prints the list, or a proof.

@@ -208,7 +208,7 @@ func (l *live) jobEnds(id string, job *rpc.JobReply, earned map[string]chain.Wei
 		l.t.Fatalf("behind the verdict: %+v", job)
 	}
 	if code, _, stderr := l.run("job", "candidates", id, "--json"); code != exitFailed || !strings.Contains(stderr, fmt.Sprint(rpc.CodeCandidatesGone)) {
-		l.t.Errorf("candidates behind the verdict: exit %d %s", code, stderr)
+		l.t.Errorf("candidates more than 1,024 blocks behind the submission: exit %d %s", code, stderr)
 	}
 	if h := l.height(); h <= uint64(*job.MovesAt) {
 		l.advance(uint64(*job.MovesAt) - h + 1)

@@ -196,6 +196,18 @@ func committees(r *recount, lies []lie) {
 			s.errorf("%s is no proof: %v", name, err)
 		}
 	}
+	nobody := s.job()
+	nobody.Spec.JobType.(*chain.HTTPJob).URL = "https://nobody." + s.domain + "/"
+	over := s.ask(nobody)
+	s.ended(over.id)
+	holds("a job without candidates", rpc, over.id)
+	done := s.job()
+	done.Spec.TimeoutBlocks = s.net.params.Job.MinWindowBlocks + 1 // the one that is free is silent
+	short := s.ask(done)
+	s.ended(short.id)
+	if out, ok := r.run(rpc, short.id); !ok || !strings.Contains(out, "1 candidates:") { // candidates out of the state of then
+		s.errorf("a job that is over: %s", out)
+	}
 	holds("a retry, with candidates of before", rpc, pair.id, "--candidates", filepath.Join(kept, "candidates.json"))
 	if out, ok := r.run(rpc, single.id, "--candidates", filepath.Join(kept, "candidates.json")); ok {
 		s.errorf("a job with the candidates of another: %s", out)

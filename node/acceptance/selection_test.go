@@ -294,20 +294,29 @@ func r10(p *probe) {
 	if root := rootOf(list.Candidates).String(); job.CandidatesRoot != root || list.CandidatesRoot != root {
 		s.errorf("roots %s and %s, want %s", job.CandidatesRoot, list.CandidatesRoot, root)
 	}
+	s.proven(j.id, job.CandidatesRoot, all)
+	if proof, err := s.net.nodes[3].JobCandidate(s.ctx, j.id, outside.addr); !client.IsCode(err, rpc.CodeNoCandidate) {
+		s.errorf("a proof for who is no candidate: %+v, %v", proof, err)
+	}
+	for end := s.ended(j.id); s.height() < end.Height+1; { // nobody has worked
+		p.pause()
+	}
+	s.proven(j.id, job.CandidatesRoot, all) // out of the state of its submission
+}
+
+// proven asks for the proof of each candidate, which has to lead to the root of the job.
+func (s *scene) proven(id chain.Hash, root string, all []*account) {
 	for _, a := range all {
-		proof, err := s.net.nodes[3].JobCandidate(s.ctx, j.id, a.addr)
+		proof, err := s.net.nodes[3].JobCandidate(s.ctx, id, a.addr)
 		s.check(err)
 		var siblings []chain.Hash
 		for _, h := range proof.Siblings {
 			siblings = append(siblings, s.hash(h))
 		}
 		leaf := leafOf(&proof.Candidate)
-		if proof.Leaf != leaf.String() || climb(leaf, proof.Candidate.Index, siblings).String() != job.CandidatesRoot {
-			s.errorf("the proof of %s does not lead to %s: %+v", a.addr, job.CandidatesRoot, proof)
+		if proof.Leaf != leaf.String() || climb(leaf, proof.Candidate.Index, siblings).String() != root {
+			s.errorf("the proof of %s does not lead to %s: %+v", a.addr, root, proof)
 		}
-	}
-	if proof, err := s.net.nodes[3].JobCandidate(s.ctx, j.id, outside.addr); !client.IsCode(err, rpc.CodeNoCandidate) {
-		s.errorf("a proof for who is no candidate: %+v, %v", proof, err)
 	}
 }
 

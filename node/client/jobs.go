@@ -65,7 +65,8 @@ func (c *Client) JobTerms(ctx context.Context, id chain.Hash) (*rpc.JobTermsRepl
 }
 
 // JobCandidates returns up to limit of those who could be drawn for a job, from offset on.
-// Once nobody is any more, it is a refusal with code [rpc.CodeCandidatesGone].
+// Of a job that is over and whose submission lies further back than the node keeps states, it
+// is a refusal with code [rpc.CodeCandidatesGone].
 func (c *Client) JobCandidates(ctx context.Context, id chain.Hash, offset, limit uint64) (*rpc.CandidatesReply, error) {
 	q := url.Values{"offset": {strconv.FormatUint(offset, 10)}, "limit": {strconv.FormatUint(limit, 10)}}
 	reply := new(rpc.CandidatesReply)

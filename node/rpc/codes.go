@@ -55,7 +55,7 @@ const (
 	CodeUnknownRunner      Code = 2013
 	CodeUnknownJob         Code = 2014
 	CodeNoCandidate        Code = 2015 // the runner could not be drawn for the job
-	CodeCandidatesGone     Code = 2016 // nobody is drawn for the job any more
+	CodeCandidatesGone     Code = 2016 // nobody is drawn for the job any more, and the state of its submission is not kept
 	CodeNotKept            Code = 2009 // this node began with a later state: ask an older one
 )
 

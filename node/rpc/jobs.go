@@ -93,7 +93,7 @@ func (s *Server) jobRoutes() []route {
 		{method: get, pattern: "/job/{id}/results", about: "the results that were shown, out of their transactions; ?offset=0&limit=50", handle: s.jobResults, slots: s.exports, cost: costBlockProof},
 		{method: get, pattern: "/job/{id}/verified", about: "what the results came to: data, how many agree, of how many", handle: s.jobVerified, slots: s.exports, cost: costBlockProof},
 		{method: get, pattern: "/job/{id}/terms", about: "specification and terms, canonical", handle: s.jobTerms, cost: costStateProof},
-		{method: get, pattern: "/job/{id}/candidates", about: "who could be drawn, with weights, until the verdict; ?offset=0&limit=50", handle: s.candidates, slots: s.proofs, cost: costBlockProof},
+		{method: get, pattern: "/job/{id}/candidates", about: "who could be drawn, with weights; ?offset=0&limit=50", handle: s.candidates, slots: s.proofs, cost: costBlockProof},
 		{method: get, pattern: "/job/{id}/candidate/{runner}", about: "one of them, with the proof that leads to the job's candidates_root", handle: s.candidate, slots: s.proofs, cost: costBlockProof},
 	}
 }

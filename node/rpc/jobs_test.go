@@ -151,8 +151,8 @@ func TestUnknownJobs(t *testing.T) {
 		wantError(t, request(s, http.MethodGet, "/job/"+unknown.String()+rest, "", nil), http.StatusNotFound, rpc.CodeUnknownJob)
 		wantError(t, request(s, http.MethodGet, "/job/0x12"+rest, "", nil), http.StatusBadRequest, rpc.CodeBadHash)
 	}
-	for _, rest := range []string{"/candidates", "/candidate/" + chain.Address{}.String()} { // no list stands there
-		wantError(t, request(s, http.MethodGet, "/job/"+id.String()+rest, "", nil), http.StatusNotFound, rpc.CodeCandidatesGone)
+	for _, rest := range []string{"/candidates", "/candidate/" + chain.Address{}.String()} { // no list stands there, nor is that state kept
+		wantError(t, request(s, http.MethodGet, "/job/"+id.String()+rest, "", nil), http.StatusGone, rpc.CodeCandidatesGone)
 	}
 	wantError(t, request(s, http.MethodGet, "/job/"+id.String()+"/candidates?limit=0", "", nil), http.StatusBadRequest, rpc.CodeBadNumber)
 	wantError(t, request(s, http.MethodGet, "/job/"+id.String()+"/candidate/0x1", "", nil), http.StatusBadRequest, rpc.CodeBadAddress)

@@ -289,7 +289,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--rpc", required=True, help="URL of a node")
     parser.add_argument("--genesis", required=True, help="file with the genesis of the chain")
     parser.add_argument("--job", required=True, help="id of the job, 0x and 64 digits")
-    parser.add_argument("--candidates", help="candidates.json that --out kept: nodes forget them with the verdict")
+    parser.add_argument("--candidates", help="candidates.json that --out kept: nodes know those of a job that is over for 1,024 blocks")
     parser.add_argument("--block", help="hash of the block that must be the proven one")
     parser.add_argument("--out", help="folder for the documents, for cowboy proof verify")
     try:
