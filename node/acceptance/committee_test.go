@@ -67,6 +67,8 @@ func lies() []lie {
 		{"a header", "/proof/header/", flip(`"header":"0x`, 80)},
 		{"the head", "/proof/multi", flip(`"header":"0x`, 200)},
 		{"the chain", "/proof/multi", flip(`"genesis":"0x`, 3)},
+		{"the specification", "/terms", flip(`"spec":"0x`, 40)},
+		{"the registry of then", "/storage/", flip(`"value":"0x`, 1)},
 		{"a candidate", "/candidates", flip(`"runner":"0x`, 7)},
 		{"a stake", "/candidates", replace(`"effective_stake":"1`, `"effective_stake":"2`)},
 		{"a weight", "/candidates", replace(`"base_weight":2`, `"base_weight":3`)},
@@ -205,7 +207,7 @@ func committees(r *recount, lies []lie) {
 	done.Spec.TimeoutBlocks = s.net.params.Job.MinWindowBlocks + 1 // the one that is free is silent
 	short := s.ask(done)
 	s.ended(short.id)
-	if out, ok := r.run(rpc, short.id); !ok || !strings.Contains(out, "1 candidates:") { // candidates out of the state of then
+	if out, ok := r.run(rpc, short.id); !ok || !strings.Contains(out, "1 candidates:") || !strings.Contains(out, " of 6 runners are candidates; 0 more") { // candidates out of the state of then
 		s.errorf("a job that is over: %s", out)
 	}
 	holds("a retry, with candidates of before", rpc, pair.id, "--candidates", filepath.Join(kept, "candidates.json"))

@@ -8,6 +8,7 @@ say, and its hash is computed.
 from __future__ import annotations
 
 import json
+import struct
 from typing import Any
 
 from ._keccak import keccak256
@@ -42,7 +43,8 @@ def parse(text: bytes) -> Any:
 
 
 def read_cbor(data: bytes) -> Any:
-    """The one item that canonical CBOR holds: integers, bytes, texts, lists, bool, None."""
+    """The one item that canonical CBOR holds: integers from 0 on, binary64, bytes, texts, lists,
+    maps, bool, None."""
     value, end = _item(data, 0, 0)
     if end != len(data):
         raise Refused("bytes behind a CBOR item")
@@ -54,6 +56,8 @@ def _item(data: bytes, at: int, depth: int) -> tuple[Any, int]:
         raise Refused("a CBOR item is cut off, or too deep")
     major, low = data[at] >> 5, data[at] & 31
     at += 1
+    if major == 7 and low == 27 and at + 8 <= len(data):
+        return struct.unpack(">d", data[at:at + 8])[0], at + 8
     if major == 7:
         if low not in (20, 21, 22):
             raise Refused("a CBOR item of another kind")
@@ -70,13 +74,17 @@ def _item(data: bytes, at: int, depth: int) -> tuple[Any, int]:
             raise Refused("a CBOR string is cut off")
         raw = data[at:at + n]
         return raw if major == 2 else raw.decode("utf-8", "replace"), at + n
-    if major != 4 or n > len(data):
+    if major not in (4, 5) or n > len(data):
         raise Refused("a CBOR item of another kind")
     items = []
-    for _ in range(n):
+    for _ in range(n if major == 4 else 2 * n):
         value, at = _item(data, at, depth + 1)
         items.append(value)
-    return items, at
+    if major == 4:
+        return items, at
+    if any(not isinstance(key, (int, str, bytes)) for key in items[::2]):
+        raise Refused("a key of a CBOR map is of another kind")
+    return dict(zip(items[::2], items[1::2])), at
 
 
 def write_cbor(value: Any) -> bytes:

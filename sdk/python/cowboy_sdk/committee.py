@@ -13,9 +13,10 @@ candidates against the root in the job's row.
 
 What is taken on trust: that this one block is final. Its hash is printed. ``--block`` demands
 one that is known from elsewhere, and ``--out`` keeps the documents for ``cowboy proof verify``,
-which checks the signatures of their certificates. That the candidates are those who passed the
-filters is for the validators to judge, who have the state of that block: the root, which they
-agreed on, says who they are. Parameters are those of the genesis file.
+which checks the signatures of their certificates. Who the candidates are the root
+says, on which the validators agreed; that they passed the filters is computed from the registry of
+the submission as the node tells it, as there are no proofs of the past (_filters.py names the
+filters). Parameters are those of the genesis file.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ import urllib.error
 import urllib.request
 from typing import Any, Callable
 
+from . import _filters
 from ._keccak import keccak256
 from ._proof import PARENT, PARENT_EPOCH, PARENT_SEED, PARENT_VIEW, STATE_ROOT, Header, Nodes, Refused, parse, read_cbor, read_rlp, unhex, write_cbor
 
@@ -36,7 +38,7 @@ REGISTRY, DISPATCHER = bytes(19) + b"\x01", bytes(19) + b"\x02"
 ANSWER_BYTES_MAX = 32 << 20
 
 # Places in the rows of a job and of a seat.
-SUBMITTED_AT, ATTEMPT, RUNNERS, THRESHOLD, ASSIGNED_AT, SEED, ROOT, CONFIG, OUTCOME = 1, 4, 5, 6, 12, 14, 15, 18, 19
+SUBMITTER, SUBMITTED_AT, ATTEMPT, RUNNERS, THRESHOLD, ASSIGNED_AT, SEED, ROOT, SPEC_HASH, CONFIG, OUTCOME = 0, 1, 4, 5, 6, 12, 14, 15, 16, 18, 19
 SEAT_RUNNER, SEAT_SILENT = 0, 11
 CANCELLED = 8
 
@@ -137,7 +139,7 @@ class Recount:
     def __init__(self, node: Node, genesis: dict, job: bytes):
         self.node, self.job = node, job
         self.genesis = keccak256(b"cowboy-genesis-v1" + write_cbor(genesis))
-        self.chain_id, self.params = genesis["chain_id"], genesis["params"]["job"]
+        self.chain_id, self.params, self.runner_params = genesis["chain_id"], genesis["params"]["job"], genesis["params"]["runner"]
 
     def header(self, height: int) -> Header:
         h = Header(self.node.get(f"/proof/header/{height}", keep=f"header-{height}.json"), self.genesis, self.chain_id)
@@ -239,6 +241,30 @@ class Recount:
             if weight != c["weight"]:
                 raise Refused(f"0x{c['runner'].hex()} weighs {weight} and not {c['weight']}")
 
+    def filters(self, say: Callable[[str], None]) -> None:
+        """Holds the candidates to the filters, where the node knows the registry of the submission."""
+        at = self.row[SUBMITTED_AT]
+
+        def read(table: str, *parts: bytes) -> bytes | None:
+            row = self.node.get(f"/account/0x{REGISTRY.hex()}/storage/0x{slot_of(table, *parts).hex()}?height={at}")
+            return unhex(row["value"]) if row["exists"] else None
+
+        papers = unhex(self.node.get(f"/job/0x{self.job.hex()}/terms")["spec"])
+        if keccak256(papers) != self.row[SPEC_HASH]:
+            raise Refused("the specification is not that of the job's row")
+        spec, chosen = read_cbor(papers), {c["runner"] for c in self.candidates}
+        try:
+            count, others = _filters.check(read, self.row, spec, chosen, self.runner_params)
+        except Refused as e:
+            if '"code":2006' not in str(e):
+                raise
+            say(f"the filters are not computed: the node does not keep the state of block {at}")
+            return
+        if others and not _filters.asks_more(self.row, spec):
+            if self.node.get(f"/account/0x{self.row[SUBMITTER].hex()}/code")["code"] == "0x":
+                raise Refused(f"0x{others[0].hex()} passes the filters and is no candidate")
+        say(f"{len(chosen)} of {count} runners are candidates; {len(others)} more pass the filters that are computed here")
+
     def committees(self, say: Callable[[str], None]) -> bool:
         """Draws for every attempt and compares; false where a seat is another's."""
         first = first_seed(self.seed_source(), self.job, self.row[SUBMITTED_AT])
@@ -279,6 +305,7 @@ def run(options: argparse.Namespace) -> int:
     if options.block and recount.head.hash != unhex(options.block, 32):
         raise Refused(f"the node proves another block than {options.block}")
     recount.read_candidates(options.candidates)
+    recount.filters(print)
     holds = recount.committees(print)
     print("the committees are those of the chain" if holds else "the committees are NOT those of the chain")
     return 0 if holds else 1

@@ -2,7 +2,7 @@
 
 import unittest
 
-from cowboy_sdk import _proof, committee
+from cowboy_sdk import _filters, _proof, committee
 from cowboy_sdk._keccak import keccak256
 
 CBY = 10**9
@@ -100,6 +100,61 @@ class Proofs(unittest.TestCase):
             for read in (_proof.read_cbor, _proof.read_rlp):
                 with self.assertRaises(_proof.Refused):
                     read(raw)
+
+
+class Filters(unittest.TestCase):
+    """A registry of two runners, the first of which is a candidate for a page of a.example."""
+
+    def setUp(self):
+        load = bytes.fromhex("0000 0002 01 02 0000 0000000000000000".replace(" ", ""))  # none of 2 jobs, healthy, HTTP
+        standing = (10_000 * CBY).to_bytes(8, "big") + (50 * 10**9).to_bytes(8, "big") + bytes(8)
+        self.rows = {
+            "count": b"\x02", "active/": b"\x01" * 20 + b"\x02" * 20, "load/": load * 2, "standing/": bytes(8) + standing * 2,
+            b"\x01" * 20: self.offer(7, "*"), b"\x02" * 20: self.offer(8, "*.example"),
+        }
+        self.row = [None, None, 1, None, None, 1, None, 0, 7]
+        self.spec = {1: {0: 1, 1: "https://A.example:443/x?y"}, 2: {0: 0, 1: 0, 2: 0, 3: 0, 4: 0}, 3: {4: False}, 10: None}
+        self.params = {"probation_successes": 0, "min_reputation": 50}
+
+    @staticmethod
+    def offer(price, domain):
+        text = domain.encode()
+        rates = b"\xa6" + bytes([0, 0, 1, 0, 2, price, 3, 0, 4, 0, 5, 0x80])
+        return b"\x82" + rates + b"\xa1\x03\x81" + bytes([0x60 + len(text)]) + text
+
+    def check(self, *candidates):
+        read = lambda table, *parts: self.rows.get(parts[0] if table == "offer/" else table)
+        return _filters.check(read, self.row, self.spec, {bytes([n]) * 20 for n in candidates}, self.params)
+
+    def test_who_passes(self):
+        self.assertEqual(self.check(1), (2, []))  # the second is too dear
+        with self.assertRaisesRegex(_proof.Refused, "too dear"):
+            self.check(1, 2)
+        with self.assertRaisesRegex(_proof.Refused, "not registered"):
+            self.check(1, 3)
+        self.row[8] = 8
+        self.assertEqual(self.check(1), (2, [b"\x02" * 20]))
+        self.assertEqual(self.check(1, 2), (2, []))
+
+    def test_what_leaves_out(self):
+        self.row[8] = 8
+        for at, value, why in ((4, 3, "not healthy"), (5, 1, "no such work"), (1, 2, "work enough")):
+            load = bytearray(self.rows["load/"])
+            load[16 + at], before = value, self.rows["load/"]
+            self.rows["load/"] = bytes(load)
+            with self.assertRaisesRegex(_proof.Refused, why):
+                self.check(1, 2)
+            self.assertEqual(self.check(1), (2, []))
+            self.rows["load/"] = before
+        self.spec[1][1] = "http://b.test/"
+        with self.assertRaisesRegex(_proof.Refused, "does not fetch"):
+            self.check(1, 2)
+        self.spec[1][1] = "http://b.example"
+        self.rows["standing/"] = self.rows["standing/"][:40] + bytes(16)
+        self.assertEqual(self.check(1), (2, []))  # perhaps too little reputation
+        self.rows["active/"] = self.rows["active/"][:30]
+        with self.assertRaisesRegex(_proof.Refused, "ends early"):
+            self.check(1)
 
 
 if __name__ == "__main__":
