@@ -1,6 +1,7 @@
 package owner_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -60,5 +61,31 @@ func TestRename(t *testing.T) {
 	}
 	if text, err := os.ReadFile(name); err != nil || string(text) != "first" {
 		t.Errorf("%q, %v", text, err)
+	}
+}
+
+// Root gives nothing away through a link that somebody has put in the draft's place.
+func TestLinksAreNotFollowed(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("needs root: only root can give files to others")
+	}
+	for what, link := range map[string]func(from, to string) error{"symbolic": os.Symlink, "hard": os.Link} {
+		dir := t.TempDir()
+		name, draft, other := filepath.Join(dir, "keys"), filepath.Join(dir, "keys.new"), filepath.Join(dir, "other")
+		write(t, name, "old")
+		write(t, other, "of root")
+		if err := errors.Join(os.Chown(name, 1234, 1235), link(other, draft)); err != nil {
+			t.Fatal(err)
+		}
+		if err := owner.Rename(draft, name); err == nil {
+			t.Errorf("a %s link was given away", what)
+		}
+		info, err := os.Stat(other)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if is := info.Sys().(*syscall.Stat_t); is.Uid != 0 || is.Gid != 0 {
+			t.Errorf("through a %s link the file is now of %d:%d", what, is.Uid, is.Gid)
+		}
 	}
 }
