@@ -217,6 +217,13 @@ func (l *live) jobEnds(id string, job *rpc.JobReply, earned map[string]chain.Wei
 	if job.Phase != "ended" || job.Held != 0 || job.MovesAt != nil {
 		l.t.Fatalf("behind the window: %+v", job)
 	}
+	for n, agreed := range map[int]uint64{1: 1, 2: 1, 3: 0} {
+		var stats statsReply
+		l.as(n).do(&stats, "runner", "stats")
+		if stats.Successes != agreed || stats.Disagreements != 1-agreed || stats.ActiveJobs != 0 || stats.Silences != 0 || stats.Slashed != 0 {
+			l.t.Errorf("runner %d: %+v", n, stats)
+		}
+	}
 	for runner, cost := range earned {
 		want := cost - cost/100 // job.treasury_basis_points
 		if got := l.balance(runner) - before[runner]; got != want {

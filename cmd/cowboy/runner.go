@@ -26,6 +26,7 @@ type runnerCommands struct {
 	Commit     runnerCommit     `cmd:"" help:"Commit to a result by hand, in place of a runner's program."`
 	Reveal     runnerReveal     `cmd:"" help:"Reveal a result by hand."`
 	Get        runnerGet        `cmd:"" help:"Show a runner."`
+	Stats      runnerStats      `cmd:"" help:"Show how a runner has done: results, silences, slashes, reputation."`
 	List       runnerList       `cmd:"" help:"Print all runners as a JSON array, in the order in which they joined."`
 }
 
@@ -271,6 +272,48 @@ func runnerLines(r *rpc.RunnerReply) *lines {
 		text.add("Last heartbeat: %d", *r.LastHeartbeat)
 	}
 	return text
+}
+
+type runnerStats struct {
+	Address string `placeholder:"ADDRESS" help:"Runner; default: the own account."`
+}
+
+// Help teaches the command.
+func (runnerStats) Help() string { return "Example:\n\n    cowboy runner stats --address 0x…" }
+
+// statsReply is what runner stats prints as JSON.
+type statsReply struct {
+	Address       string    `json:"address"`
+	Reputation    float64   `json:"reputation"` // points
+	ActiveJobs    uint32    `json:"active_jobs"`
+	Successes     uint64    `json:"successes"`
+	Disagreements uint64    `json:"disagreements"`
+	Silences      uint64    `json:"silences"`
+	Slashed       chain.Wei `json:"slashed,string"` // in all
+}
+
+// Run shows the counters of a runner.
+func (c *runnerStats) Run(ctx context.Context, s *session) error {
+	addr, err := s.addressOr(c.Address)
+	if err != nil {
+		return err
+	}
+	api, err := s.api()
+	if err != nil {
+		return err
+	}
+	r, err := api.Runner(ctx, addr)
+	if err != nil {
+		return err
+	}
+	text := &lines{}
+	text.add("Reputation: %.3f", r.Reputation)
+	text.add("Jobs under way: %d", r.ActiveJobs)
+	text.add("Results that agreed: %d", r.Successes)
+	text.add("Results that differed: %d", r.Disagreements)
+	text.add("Silences: %d", r.Silences)
+	text.add("Slashed: %s", cby(r.Slashed))
+	return s.show(statsReply{r.Address, r.Reputation, r.ActiveJobs, r.Successes, r.Disagreements, r.Silences, r.Slashed}, text)
 }
 
 type runnerList struct {
