@@ -19,6 +19,7 @@ type jobCommands struct {
 	Results    jobResults    `cmd:"" help:"Show the results that runners have revealed."`
 	Verified   jobVerified   `cmd:"" help:"Print what the results came to, once they agree."`
 	Candidates jobCandidates `cmd:"" help:"Print who can be drawn for a job as a JSON array, or the proof of one of them."`
+	Watch      jobWatch      `cmd:"" help:"Follow a job until it is settled, and tell each phase."`
 	Cancel     jobCancel     `cmd:"" help:"Take a job back while nobody is assigned; the price comes back."`
 }
 
@@ -117,6 +118,11 @@ const jobPoll = 250 * time.Millisecond
 
 // awaitOutcome asks where a job is until its outcome is known, and tells each phase.
 func awaitOutcome(ctx context.Context, s *session, id chain.Hash, end time.Time) (*rpc.JobStatusReply, error) {
+	return follow(ctx, s, id, end, func(r *rpc.JobStatusReply) bool { return r.Outcome != "open" })
+}
+
+// follow asks where a job is until it is as far as the caller wants it, and tells each phase.
+func follow(ctx context.Context, s *session, id chain.Hash, end time.Time, far func(*rpc.JobStatusReply) bool) (*rpc.JobStatusReply, error) {
 	api, err := s.api()
 	if err != nil {
 		return nil, err
@@ -131,11 +137,11 @@ func awaitOutcome(ctx context.Context, s *session, id chain.Hash, end time.Time)
 			told = now
 			s.note("block %d: %s", status.Height, now)
 		}
-		if status.Outcome != "open" {
+		if far(status) {
 			return status, nil
 		}
 		if !time.Now().Before(end) {
-			return nil, errors.New("no outcome yet: ask `cowboy job status " + id.String() + "`")
+			return nil, errors.New("not so far yet: ask `cowboy job status " + id.String() + "`")
 		}
 		select {
 		case <-ctx.Done():
@@ -190,6 +196,37 @@ func (c *jobStatus) Run(ctx context.Context, s *session) error {
 	text := &lines{}
 	statusLines(text, r)
 	return s.show(r, text)
+}
+
+type jobWatch struct {
+	jobArg
+	Timeout time.Duration `default:"10m" help:"How long to follow it."`
+}
+
+// Help teaches the command.
+func (jobWatch) Help() string {
+	return "Each phase is told on stderr with the height at which it ends by itself. The exit code is 0 with the outcome ok, and 1 with another.\n\nExample:\n\n    cowboy job watch 0x…"
+}
+
+// Run follows a job.
+func (c *jobWatch) Run(ctx context.Context, s *session) error {
+	id, err := c.resolve()
+	if err != nil {
+		return err
+	}
+	status, err := follow(ctx, s, id, time.Now().Add(c.Timeout), func(r *rpc.JobStatusReply) bool { return r.Phase == "ended" })
+	if err != nil {
+		return err
+	}
+	text := &lines{}
+	statusLines(text, status)
+	if err := s.show(status, text); err != nil {
+		return err
+	}
+	if status.Outcome != "ok" {
+		return fmt.Errorf("the job has the outcome %s", status.Outcome)
+	}
+	return nil
 }
 
 type jobGet struct{ jobArg }

@@ -214,6 +214,10 @@ func (l *live) jobEnds(id string, job *rpc.JobReply, earned map[string]chain.Wei
 		l.advance(uint64(*job.MovesAt) - h + 1)
 	}
 	l.do(job, "job", "get", id)
+	var watched rpc.JobStatusReply
+	if l.do(&watched, "job", "watch", id); watched.Phase != "ended" || watched.Outcome != "ok" {
+		l.t.Errorf("a job that is watched to its end: %+v", watched)
+	}
 	if job.Phase != "ended" || job.Held != 0 || job.MovesAt != nil {
 		l.t.Fatalf("behind the window: %+v", job)
 	}
