@@ -222,7 +222,7 @@ func (withoutIndividuals) BadIndividuals([]simplex.Vote) []int { return nil }
 
 func (r *quorumSides) ours(votes []simplex.Vote) (simplex.Certificate, error) {
 	s := r.schemes[0]
-	tally := simplex.NewTally(r.set.Quorum())
+	tally := simplex.NewTally(r.set.Quorum(), func(v cowboy.View) bool { return v == r.proposal.Round.View })
 	if r.seedKnown {
 		tally.Close(simplex.Certificate{Kind: simplex.Nullify, Proposal: r.proposal, Seed: r.want.Seed})
 	}
