@@ -181,6 +181,22 @@ func TestACrowdedLaneCostsNobody(t *testing.T) {
 	}
 }
 
+// TestAnEmptyLaneExcusesNobody: jobs with large results may promise more than results may take of
+// a lane that nobody uses. Who withholds one of them is slashed all the same.
+func TestAnEmptyLaneExcusesNobody(t *testing.T) {
+	q := order{by: chain.Address{9, 9}, runners: 3, agree: 3, timeout: 31, bytes: 64 << 10}
+	for count := 2; count <= 3; count++ {
+		w, ids := laneGame(t, count, q, 3) // nobody shows anything
+		if unshown, slashed := w.losers(ids); unshown != 3*count || slashed != 3*count {
+			t.Errorf("%d jobs in an empty lane: %d results are not shown, %d runners slashed", count, unshown, slashed)
+		}
+	}
+	w, ids := laneGame(t, 2, q, 1) // the others show theirs, in four of six blocks
+	if unshown, slashed := w.losers(ids); unshown != 2 || slashed != 2 {
+		t.Errorf("one withheld of each: %d results are not shown, %d runners slashed", unshown, slashed)
+	}
+}
+
 // TestWhatIsShownPromisesNothing: jobs whose results are all in take nothing of the lane any
 // more, however late their deadlines are, so whoever withholds a result behind them is slashed.
 func TestWhatIsShownPromisesNothing(t *testing.T) {
@@ -203,7 +219,7 @@ func TestWhatIsShownPromisesNothing(t *testing.T) {
 	})
 	w.judged(func(d *jobs.Dispatch) { promise(t, d, small, 0, 0) })
 	for w.height <= w.job(small).Deadline+2 {
-		w.judged(func(d *jobs.Dispatch) { d.Used = jobs.Room(&w.p) })
+		w.judged(func(d *jobs.Dispatch) { d.Used.Cells = jobs.Room(&w.p).Cells * 3 / 4 })
 	}
 	if s := w.seats(small, 0)[0]; s.Frozen == 0 || w.job(small).Spared {
 		t.Errorf("a result is withheld behind what others have shown: %+v", *s)
@@ -223,7 +239,11 @@ func TestAnEmptyLaneSparesNobody(t *testing.T) {
 		{10, 510_000, true, 100},
 		{10, 510_000, true, 8},
 		{10, 510_000, false, 3},
-		{64 << 10, 0, true, 100}, // of this size one alone fits a block
+		{64 << 10, 0, false, 100}, // of this size one alone fits a block, and nothing beside it
+		{64 << 10, 120_000, false, 100},
+		{64 << 10, 130_000, true, 100},
+		{64 << 10, 130_000, true, 8},
+		{64 << 10, 130_000, false, 6},
 	} {
 		w := newWorld(t)
 		w.p.Job.MaxRetries = 1
@@ -246,6 +266,27 @@ func TestAnEmptyLaneSparesNobody(t *testing.T) {
 		}
 		if s := w.seats(small, 0)[0]; (s.Frozen == 0) != c.spared || w.job(small).Spared != c.spared {
 			t.Errorf("%+v: %+v", c, *s)
+		}
+	}
+}
+
+// TestAFullLaneCostsNobody: where runners have filled the lane with what nobody promised, who has
+// found no room loses nothing.
+func TestAFullLaneCostsNobody(t *testing.T) {
+	for used, spared := range map[uint64]bool{860_000: false, 880_000: true} {
+		w := newWorld(t)
+		w.p.Job.MaxRetries = 1
+		w.crewed()
+		id := chain.Hash{7}
+		w.judged(func(d *jobs.Dispatch) {
+			submit(t, d, id, order{by: chain.Address{9, 9}, runners: 1, agree: 1, timeout: 11, bytes: 10})
+		})
+		w.judged(func(d *jobs.Dispatch) { promise(t, d, id, 0, 0) })
+		for w.height <= w.job(id).Deadline+1 {
+			w.judged(func(d *jobs.Dispatch) { d.Used.Cells = jobs.Room(&w.p).Cells * chain.Cells(used) / 1_000_000 })
+		}
+		if s := w.seats(id, 0)[0]; (s.Frozen == 0) != spared || w.job(id).Spared != spared {
+			t.Errorf("%d millionths of the lane are used: %+v", used, *s)
 		}
 	}
 }

@@ -78,7 +78,8 @@ func (m *market) takeBack(j *job) {
 	}
 }
 
-// countLane counts the block that ends, if more than half of the lane was promised in it.
+// countLane counts the block that ends, if more than half of the lane was promised in it and an
+// eighth used, or seven eighths used.
 func (m *market) countLane() {
 	sum := uint64(0)
 	m.promises = slices.DeleteFunc(m.promises, func(p *share) bool { return p.until < m.height })
@@ -87,12 +88,13 @@ func (m *market) countLane() {
 			sum += p.millionths
 		}
 	}
-	if sum <= 500_000 {
+	lane, system := fees.LaneTarget(m.p, chain.LaneRunner), fees.LaneTarget(m.p, chain.LaneSystem)
+	bytes := fees.LaneBytes(m.p, chain.LaneRunner) + fees.LaneBytes(m.p, chain.LaneSystem)
+	eighths := max(8*uint64(m.used.Cycles)/uint64(lane.Cycles+system.Cycles), 8*uint64(m.used.Cells)/uint64(lane.Cells+system.Cells), 8*m.used.Bytes/bytes)
+	if eighths < 7 && (sum <= 500_000 || eighths < 1) {
 		return
 	}
 	m.crowded++
-	lane, system := fees.LaneTarget(m.p, chain.LaneRunner), fees.LaneTarget(m.p, chain.LaneSystem)
-	bytes := fees.LaneBytes(m.p, chain.LaneRunner) + fees.LaneBytes(m.p, chain.LaneSystem)
 	if 2*m.used.Cycles >= lane.Cycles+system.Cycles || 2*m.used.Cells >= lane.Cells+system.Cells || 2*m.used.Bytes >= bytes {
 		m.busy++
 		m.met["busy lane"]++
@@ -100,7 +102,7 @@ func (m *market) countLane() {
 }
 
 // crowds is how many blocks had no room for the results of a job, as far as anybody can say:
-// large ones may find none in a block that is used less than half.
+// large ones may find none in a block of which an eighth is used.
 func (m *market) crowds(j *job) uint64 {
 	if j.large {
 		return m.crowded
@@ -108,10 +110,13 @@ func (m *market) crowds(j *job) uint64 {
 	return m.busy
 }
 
-// crowdedIn says whether so many blocks were, half of them or more, too crowded for a job since
-// it was looked at last.
+// crowdedIn says whether so many blocks were too crowded for a job since it was looked at last:
+// half of them or more, three quarters for large results.
 func (m *market) crowdedIn(j *job, blocks uint64) bool {
 	n := m.crowds(j) - j.crowds
+	if j.large {
+		return n > 0 && 4*n >= 3*blocks
+	}
 	return n > 0 && 2*n >= blocks
 }
 

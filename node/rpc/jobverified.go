@@ -58,7 +58,7 @@ func (s *Server) jobVerified(w http.ResponseWriter, r *http.Request, args []stri
 		DataHash: v.job.DataHash.String(), TotalRunners: len(v.seats),
 	}
 	for _, seat := range v.seats {
-		if seat.Mark == jobs.Agrees {
+		if v.job.Outcome == jobs.OK && seat.Mark == jobs.Agrees { // others are marked that are paid for what nobody agrees on
 			reply.ConsensusCount++
 		}
 	}

@@ -51,7 +51,7 @@ func TestJobVerified(t *testing.T) {
 		d.verdict(id, test.change, marks, "a", "b", "c")
 		got := ask()
 		if (got.Data == nil) != (test.data == "") || got.Data != nil && *got.Data != test.data || (got.Text == nil) != (got.Data == nil) ||
-			got.TotalRunners != 3 || got.ConsensusCount != 2 || got.JobID != id.String() {
+			got.TotalRunners != 3 || (got.ConsensusCount == 2) != (got.Outcome == "ok") || got.JobID != id.String() {
 			t.Errorf("%s: %+v", test.name, got)
 		}
 	}

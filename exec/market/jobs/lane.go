@@ -147,15 +147,19 @@ func (c *Call) checkLane(spec *chain.JobSpec, terms *chain.JobTerms) error {
 // lane is what is promised of the runner lane, and how often that was too much.
 type lane struct {
 	promised uint64 // to results that may be shown now, in millionths of the lane
-	crowded  uint64 // blocks that have ended in which that was too much
+	crowded  uint64 // blocks that have ended in which that was too much and runners used an eighth, or they used nearly all
 	busy     uint64 // those of them in which runners used as much as results may take
 }
 
 // full reports whether more is promised than results may take.
 func (l *lane) full() bool { return l.promised > millionths/LaneParts }
 
+// usedParts is the part of the lane that runners use of a block in which a large result may find
+// no room: of one that is used less, a transaction that waits is let in, whatever is promised.
+const usedParts = 8
+
 // crowds returns how many blocks have left no room, as far as anybody can say, for results that
-// are large or not: one that takes more than half of the lane may find none in any block.
+// are large or not: one that takes more than half of the lane may find none beside a small one.
 func (l *lane) crowds(large bool) uint64 {
 	if large {
 		return l.crowded
@@ -288,20 +292,25 @@ func (b *Book) lane() (l lane, err error) {
 
 func (b *Book) putLane(l *lane) { b.putNumbers(laneKey(), l.promised, l.crowded, l.busy) }
 
-// CountLane counts the block that ends, where more is promised of the lane than it has, by what
-// runners have used of it. The error is a fault.
+// CountLane counts the block that ends by what runners have used of the lane, where more is
+// promised of it than it has; where they have used all but an eighth, in any case, since what the
+// one that gathers shows is promised nowhere. The error is a fault.
 func (d *Dispatch) CountLane() error {
 	l, err := d.Book.lane()
-	if err != nil || !l.full() {
+	if err != nil {
 		return err
 	}
-	l.crowded++
-	busy := false
+	used, busy, brim := false, false, false
 	// Bounded: by three meters.
 	for _, m := range metersOf(d.Book.Params, d.Used) {
+		used = used || m.shown >= quotientUp(m.lane, 1, usedParts)
 		busy = busy || m.shown >= quotientUp(m.lane, 1, LaneParts)
+		brim = brim || m.shown >= quotientUp(m.lane, usedParts-1, usedParts)
 	}
-	if busy {
+	if !brim && !(used && l.full()) {
+		return nil
+	}
+	if l.crowded++; busy {
 		l.busy++
 	}
 	d.Book.putLane(&l)
@@ -309,11 +318,15 @@ func (d *Dispatch) CountLane() error {
 }
 
 // crowded reports whether of so many blocks in which the runners of an attempt had to be let
-// into the lane half or more had no room, since the job was looked at last.
+// into the lane half or more had no room, since the job was looked at last; of large results
+// three quarters, since the other results of the job alone may fill half.
 func (b *Book) crowded(j *Job, blocks chain.Height) (bool, error) {
 	l, err := b.lane()
-	n := l.crowds(j.Large) - min(j.Crowds, l.crowds(j.Large))
-	return err == nil && n > 0 && n >= quotientUp(uint64(blocks), 1, LaneParts), err
+	n, least := l.crowds(j.Large)-min(j.Crowds, l.crowds(j.Large)), quotientUp(uint64(blocks), 1, LaneParts)
+	if j.Large {
+		least = quotientUp(uint64(blocks), 3, 4)
+	}
+	return err == nil && n > 0 && n >= least, err
 }
 
 // countCrowds begins to count the crowded blocks of an attempt anew.
