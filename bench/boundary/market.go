@@ -181,7 +181,7 @@ func (g *Ground) submissions(n int, runners uint8, bytes int) (txs []*chain.Veri
 				Verification: chain.Verification{Mode: mode, Runners: runners, Threshold: runners/2 + 1, DisputeWindowBlocks: 1}, MaxPrice: 1_000, TimeoutBlocks: 1_000,
 			},
 			Terms: chain.JobTerms{
-				Version: chain.JobTermsVersion, JudgeSteps: 100_000,
+				Version: chain.JobTermsVersion, JudgeSteps: 30_000,
 				ResultSchema: chain.ResultSchema{MaxReturnBytes: 10_000, ExpectedExecutionMillis: 1, DataFormat: format},
 			},
 		}

@@ -322,3 +322,29 @@ func TestManyClassesArePaid(t *testing.T) {
 		}
 	}
 }
+
+// TestLongTracebacksEnd: what nobody caught is printed up to a bound, however long its strings
+// are and however often they are in it.
+func TestLongTracebacksEnd(t *testing.T) {
+	rt, err := pvm.NewRuntime([2]uint64{1, 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, source := range map[string]string{
+		"notes":  "big = 'x' * 100000\ne = ValueError()\ne.__notes__ = [big] * 20000\nraise e\n",
+		"causes": "big = '\\n' * 100000\ne = None\nfor i in range(2000):\n    n = ValueError(big)\n    n.__cause__ = e\n    e = n\nraise e\n",
+		"groups": "g = ValueError('x' * 5000)\nfor i in range(10):\n    g = ExceptionGroup('x' * 5000, [g] * 15)\nraise g\n",
+	} {
+		p, err := pvm.Compile([]byte(source), "x.py", pvm.DefaultLimits())
+		if err != nil {
+			t.Fatal(err)
+		}
+		res, err := pvm.NewEngine(rt, pvm.NewLRU(0), pvm.DefaultLimits()).Run(p, 100_000_000, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := len(res.Traceback); res.Raised == nil || n < 8<<10 || n > 128<<10 {
+			t.Errorf("%s: a text of %d bytes", name, n)
+		}
+	}
+}

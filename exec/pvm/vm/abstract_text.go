@@ -164,10 +164,12 @@ func (m *Machine) methodRepr(o *Method) (*Str, error) {
 		return nil, err
 	}
 	defer m.Exit()
+	m.Charge(m.dyn.NativeCall)
 	r, err := m.Repr(o.recv)
 	if err != nil {
 		return nil, err
 	}
+	m.ChargeEach(len(r.s)/int(m.Work().KeyBytes), m.dyn.Char) // each level writes that of the one below
 	return m.newStr("<bound method " + name + " of " + r.s + ">"), nil
 }
 

@@ -130,7 +130,13 @@ func (rt *Runtime) defineCallables() {
 	}, nil)
 }
 
+// methodDoc asks the function, which may be a method again: each pays for its own level.
 func methodDoc(m *Machine, v Value) (Value, error) {
+	if err := m.Enter(); err != nil {
+		return unbound, err
+	}
+	defer m.Exit()
+	m.Charge(m.dyn.NativeCall)
 	r, ok, err := m.LookupAttr(v.ref.self.(*Method).fn, m.newStr("__doc__"))
 	if err != nil || !ok {
 		return None, err

@@ -590,6 +590,15 @@ func (m *Machine) notIterableArgs(fn, v Value, err error) error {
 
 // callableText names a callable as messages about its arguments do.
 func (m *Machine) callableText(fn Value) string {
+	// Paid: an element for each method of a method.
+	for {
+		o, ok := fn.ref.self.(*Method)
+		if !ok {
+			break
+		}
+		m.Charge(m.dyn.Element)
+		fn = o.fn
+	}
 	switch o := fn.ref.self.(type) {
 	case *Function:
 		if o.module.Bound() {
@@ -598,8 +607,6 @@ func (m *Machine) callableText(fn Value) string {
 			}
 		}
 		return o.qualName.s + "()"
-	case *Method:
-		return m.callableText(o.fn)
 	case *Native:
 		return o.callName() + "()"
 	case *Class:

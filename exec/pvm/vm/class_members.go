@@ -263,8 +263,14 @@ func propertyAbstract(m *Machine, v Value) (Value, error) {
 	return False, nil
 }
 
-// isAbstract reads __isabstractmethod__.
+// isAbstract reads __isabstractmethod__, which wrappers ask of what they wrap: each pays for
+// its own level, as properties of properties are a tree.
 func (m *Machine) isAbstract(fn Value) (Value, error) {
+	if err := m.Enter(); err != nil {
+		return unbound, err
+	}
+	defer m.Exit()
+	m.Charge(m.dyn.NativeCall)
 	r, ok, err := m.LookupAttr(fn, m.newStr("__isabstractmethod__"))
 	if err != nil || !ok {
 		return False, err

@@ -30,7 +30,11 @@ func (m *Machine) newDictView(d *Dict, how iteration) Value {
 	return w.head(KindDictView, nil, w)
 }
 
+// A proxy of a proxy is one of its mapping: nests of them would be walked whole for each look.
 func (m *Machine) newMappingProxy(mapping Value) Value {
+	if inner, ok := mapping.ref.self.(*MappingProxy); ok {
+		mapping = inner.mapping
+	}
 	m.Alloc(smallBytes)
 	p := &MappingProxy{mapping: mapping}
 	return p.head(KindMappingProxy, nil, p)

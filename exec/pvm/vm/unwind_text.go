@@ -11,11 +11,20 @@ const (
 	groupDepth = 10
 )
 
+// What is printed at most: nobody pays for the text, and one string may be in it any number of
+// times.
+const (
+	textMost = 64 << 10 // bytes, and a line
+	partMost = 8 << 10  // bytes of one string
+)
+
 // TracebackText is the exception as Python prints one that nobody caught: what
-// led to it first. Source lines are not known here.
+// led to it first, and 64 KiB at most. Source lines are not known here.
 func (m *Machine) TracebackText(e *Exception) string {
 	p := &tracePrinter{m: m, seen: map[*Exception]bool{}}
-	p.chain(e)
+	if p.chain(e); p.full() {
+		p.out.WriteString("... (this is longer than what is printed)\n")
+	}
 	return p.out.String()
 }
 
@@ -29,7 +38,15 @@ type tracePrinter struct {
 	seen   map[*Exception]bool // looked up, never iterated
 }
 
+func (p *tracePrinter) full() bool { return p.out.Len() >= textMost }
+
 func (p *tracePrinter) line(text string) {
+	if p.full() {
+		return
+	}
+	if len(text) > partMost {
+		text = strings.ToValidUTF8(text[:partMost], "") + "..."
+	}
 	// Bounded: by what is to be explained to who asks; no block makes this text (Brief).
 	for _, l := range strings.Split(text, "\n") {
 		p.out.WriteString(p.indent + p.margin + l + "\n")
@@ -52,7 +69,7 @@ func (p *tracePrinter) chain(e *Exception) {
 		cur = next
 	}
 	// Bounded: by what is to be explained to who asks; no block makes this text (Brief).
-	for i := len(links) - 1; i >= 0; i-- {
+	for i := len(links) - 1; i >= 0 && !p.full(); i-- {
 		p.one(links[i])
 		p.line("")
 		p.line(joints[i])
@@ -74,6 +91,9 @@ func (p *tracePrinter) behind(e *Exception) (*Exception, string) {
 
 // one prints a single exception or group.
 func (p *tracePrinter) one(e *Exception) {
+	if p.full() {
+		return
+	}
 	if len(e.group) > 0 {
 		p.grouped(e)
 		return
@@ -89,7 +109,7 @@ func (p *tracePrinter) entries(trace []TraceEntry) {
 	repeats := 0
 	var last TraceEntry
 	// Bounded: by what is to be explained to who asks; no block makes this text (Brief).
-	for i := len(trace) - 1; i >= 0; i-- {
+	for i := len(trace) - 1; i >= 0 && !p.full(); i-- {
 		t := trace[i]
 		if t != last {
 			p.repeated(repeats)
@@ -131,6 +151,9 @@ func (p *tracePrinter) final(e *Exception) {
 	items, _ := notes.Items()
 	// Bounded: by what is to be explained to who asks; no block makes this text (Brief).
 	for _, note := range items {
+		if p.full() {
+			return
+		}
 		if s, err := p.m.Str(note); err == nil {
 			p.line(s.s)
 		}
@@ -165,6 +188,9 @@ func (p *tracePrinter) members(e *Exception) {
 	left := len(e.group) - n
 	// Bounded: by groupWidth, 15.
 	for i, v := range e.group[:n] {
+		if p.full() {
+			break
+		}
 		p.open = p.open || i == len(e.group)-1
 		p.rule(base, i, decimalText(i+1))
 		p.member(v, base)
