@@ -23,7 +23,7 @@ const (
 func (m *Machine) TracebackText(e *Exception) string {
 	p := &tracePrinter{m: m, seen: map[*Exception]bool{}}
 	if p.chain(e); p.full() {
-		p.out.WriteString("... (this is longer than what is printed)\n")
+		p.out.WriteString("... (this is longer than what is printed)\n" + cut(p.headline(e)) + "\n")
 	}
 	return p.out.String()
 }
@@ -44,13 +44,18 @@ func (p *tracePrinter) line(text string) {
 	if p.full() {
 		return
 	}
-	if len(text) > partMost {
-		text = strings.ToValidUTF8(text[:partMost], "") + "..."
-	}
-	// Bounded: by what is to be explained to who asks; no block makes this text (Brief).
+	text = cut(text)
+	// Bounded: by partMost; no block makes this text (Brief).
 	for _, l := range strings.Split(text, "\n") {
 		p.out.WriteString(p.indent + p.margin + l + "\n")
 	}
+}
+
+func cut(text string) string {
+	if len(text) > partMost {
+		text = strings.ToValidUTF8(text[:partMost], "") + "..."
+	}
+	return text
 }
 
 // chain prints the exceptions behind e, then e.
@@ -129,8 +134,8 @@ func (p *tracePrinter) repeated(n int) {
 	}
 }
 
-// final prints the line of the exception itself, and its notes.
-func (p *tracePrinter) final(e *Exception) {
+// headline is the line of the exception itself.
+func (p *tracePrinter) headline(e *Exception) string {
 	name := e.class.qualName
 	if e.class.module != "builtins" && e.class.module != "__main__" {
 		name = e.class.module + "." + name
@@ -138,12 +143,16 @@ func (p *tracePrinter) final(e *Exception) {
 	s, err := p.m.Str(e.val())
 	switch {
 	case err != nil:
-		p.line(name + ": <exception str() failed>")
+		return name + ": <exception str() failed>"
 	case s.s == "":
-		p.line(name)
-	default:
-		p.line(name + ": " + s.s)
+		return name
 	}
+	return name + ": " + s.s
+}
+
+// final prints the line of the exception itself, and its notes.
+func (p *tracePrinter) final(e *Exception) {
+	p.line(p.headline(e))
 	notes, ok, err := p.m.LookupAttr(e.val(), p.m.intern("__notes__"))
 	if err != nil || !ok {
 		return
