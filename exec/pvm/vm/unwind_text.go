@@ -23,7 +23,7 @@ const (
 func (m *Machine) TracebackText(e *Exception) string {
 	p := &tracePrinter{m: m, seen: map[*Exception]bool{}}
 	if p.chain(e); p.full() {
-		p.out.WriteString("... (this is longer than what is printed)\n" + cut(p.headline(e)) + "\n")
+		p.out.WriteString("... (this is longer than what is printed)\n" + shortened(p.headline(e)) + "\n")
 	}
 	return p.out.String()
 }
@@ -44,15 +44,17 @@ func (p *tracePrinter) line(text string) {
 	if p.full() {
 		return
 	}
-	text = cut(text)
+	text = shortened(text)
 	// Bounded: by partMost; no block makes this text (Brief).
 	for _, l := range strings.Split(text, "\n") {
 		p.out.WriteString(p.indent + p.margin + l + "\n")
 	}
 }
 
-func cut(text string) string {
+// shortened ends a string that is long.
+func shortened(text string) string {
 	if len(text) > partMost {
+		// Bounded: by partMost.
 		text = strings.ToValidUTF8(text[:partMost], "") + "..."
 	}
 	return text
