@@ -19,17 +19,17 @@ func (s *Source) Account(ctx context.Context, addr chain.Address) (*rpc.Account,
 	var (
 		height  chain.Height
 		account state.Account
+		next    uint64
 		ok      bool
 	)
 	err := s.atHead(ctx, func(head *ledger.Executed) (err error) {
 		height = head.Height()
-		account, ok, err = head.State.Account(addr)
+		if account, ok, err = head.State.Account(addr); err != nil {
+			return err
+		}
+		next, err = s.cfg.Pool.PendingNonce(ctx, addr) // of the pool's head, which may be gone as well
 		return err
 	})
-	if err != nil {
-		return nil, false, err
-	}
-	next, err := s.cfg.Pool.PendingNonce(ctx, addr)
 	if err != nil {
 		return nil, false, err
 	}
