@@ -26,7 +26,7 @@ func (k *picker) hasSeat(e *entry) bool {
 		k.strays.err = err
 	case is:
 		e.seat = k.pick
-	default:
+	case k.req.Height > k.all.basis.Height: // on an older parent it may not have been drawn yet
 		k.strays.found = append(k.strays.found, e)
 	}
 	return is

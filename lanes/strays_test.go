@@ -84,6 +84,29 @@ func TestStraysTakeNoRoom(t *testing.T) {
 	}
 }
 
+// TestAnOlderParentDropsNobody: who was drawn since the parent of a block that is packed late has
+// no seat there, and stays in the pool.
+func TestAnOlderParentDropsNobody(t *testing.T) {
+	var m maker
+	job := chain.Hash{1}
+	view := drawn{accounts: wealthy(), jobs: []chain.Hash{job}}
+	l := running(t, DefaultConfig(), view)
+	if err := l.Admit(t.Context(), []*chain.VerifiedTx{m.commitment(1, 0, job)})[0]; err != nil {
+		t.Fatal(err)
+	}
+	p := params.Default()
+	before := view
+	before.jobs = nil
+	late := request(&p, before)
+	late.Height = 0
+	if txs := mustPack(t, l, late); len(txs) != 0 {
+		t.Errorf("packed %s on a parent without the seat", names(txs))
+	}
+	if txs := mustPack(t, l, request(&p, view)); len(txs) != 1 {
+		t.Errorf("packed %d, want the commitment", len(txs))
+	}
+}
+
 // TestStraysAreBounded: a pick reads no more strays than it may, and the next ones go on.
 func TestStraysAreBounded(t *testing.T) {
 	var m maker

@@ -235,17 +235,22 @@ type runnerGet struct {
 // Help teaches the command.
 func (runnerGet) Help() string { return "Example:\n\n    cowboy runner get --address 0x…" }
 
-// Run shows a runner.
-func (c *runnerGet) Run(ctx context.Context, s *session) error {
-	addr, err := s.addressOr(c.Address)
+// runner asks for a runner; the own account if address is empty.
+func (s *session) runner(ctx context.Context, address string) (*rpc.RunnerReply, error) {
+	addr, err := s.addressOr(address)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	api, err := s.api()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	r, err := api.Runner(ctx, addr)
+	return api.Runner(ctx, addr)
+}
+
+// Run shows a runner.
+func (c *runnerGet) Run(ctx context.Context, s *session) error {
+	r, err := s.runner(ctx, c.Address)
 	if err != nil {
 		return err
 	}
@@ -294,15 +299,7 @@ type statsReply struct {
 
 // Run shows the counters of a runner.
 func (c *runnerStats) Run(ctx context.Context, s *session) error {
-	addr, err := s.addressOr(c.Address)
-	if err != nil {
-		return err
-	}
-	api, err := s.api()
-	if err != nil {
-		return err
-	}
-	r, err := api.Runner(ctx, addr)
+	r, err := s.runner(ctx, c.Address)
 	if err != nil {
 		return err
 	}

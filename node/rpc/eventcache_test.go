@@ -1,6 +1,7 @@
 package rpc
 
 import (
+	"sync"
 	"testing"
 
 	"github.com/cowboy-foundation/cowboy/chain"
@@ -28,5 +29,25 @@ func TestEventCacheIsBoundedInBytes(t *testing.T) {
 	large.encoded(block(2))
 	if n, bytes := kept(&large); n != 1 || bytes != large.bytes || large.lookup(chain.Hash{2}) == nil {
 		t.Errorf("%d blocks of %d bytes are kept beside a large one, counted as %d; want the last alone", n, bytes, large.bytes)
+	}
+}
+
+// TestABlockIsEncodedOnce: streams that all ask for a new head hold one encoding of it.
+func TestABlockIsEncodedOnce(t *testing.T) {
+	var c eventCache
+	b := &Block{Hash: chain.Hash{1}, Block: &chain.Block{}}
+	first := make([]*byte, 64)
+	var readers sync.WaitGroup
+	for i := range first {
+		readers.Go(func() { first[i] = &c.encoded(b)[0] })
+	}
+	readers.Wait()
+	for i := range first {
+		if first[i] != first[0] {
+			t.Fatal("two readers at the same time have encodings of their own")
+		}
+	}
+	if len(c.entries) != 1 {
+		t.Errorf("%d entries of one block", len(c.entries))
 	}
 }

@@ -298,6 +298,7 @@ func (o *eventWriter) writeBlock(b *Block) bool {
 // eventCacheBytes, but always the last one. Of a block of small transactions the JSON takes
 // several times the block.
 type eventCache struct {
+	encodes sync.Mutex   // held by the one that encodes: all streams ask for the head at once
 	mu      sync.Mutex   // guards all below
 	entries []eventEntry // the oldest first
 	bytes   int
@@ -313,9 +314,14 @@ type eventEntry struct {
 	json []byte
 }
 
-// encoded returns the block's JSON with a newline. The caller must not change
-// it. Two callers at the same time may both encode, which is harmless.
+// encoded returns the block's JSON with a newline. The caller must not change it. Of
+// callers at the same time one encodes, or each stream would hold an encoding of its own.
 func (c *eventCache) encoded(b *Block) []byte {
+	if found := c.lookup(b.Hash); found != nil {
+		return found
+	}
+	c.encodes.Lock()
+	defer c.encodes.Unlock()
 	if found := c.lookup(b.Hash); found != nil {
 		return found
 	}
