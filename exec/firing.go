@@ -15,6 +15,7 @@ import (
 type firing struct {
 	want
 	id   timers.ID
+	to   chain.Address // its receiver, which a timer keeps as long as it lives
 	tip  chain.FeePair
 	held *promise // nil: its receiver owes it nothing
 }
@@ -151,7 +152,7 @@ func (b *block) giveTurn(t *timers.Timer, left *chain.Usage, again bool) error {
 		left.Cycles -= look.Cycles
 		return err
 	}
-	d := firing{want: w, id: t.ID, tip: tip}
+	d := firing{want: w, id: t.ID, to: t.To, tip: tip}
 	if t.To == t.Actor {
 		if d.held, err = b.hold(t.To, w.limits.Cycles); err != nil {
 			return err
@@ -353,14 +354,16 @@ func (b *block) fire(d *firing) error {
 			return err
 		}
 	}
+	busy, err := b.busy(d.to, d.limits.Cycles)
+	if err != nil {
+		return err
+	}
 	t, err := timers.LoadDue(b.state, d.id)
 	if err != nil || t == nil {
 		return err
 	}
-	if busy, err := b.busy(t.To, d.limits.Cycles); err != nil || busy {
-		if err == nil {
-			_, err = b.putOff(t) // within the limits that it was chosen with
-		}
+	if busy {
+		_, err = b.putOff(t) // within the limits that it was chosen with
 		return err
 	}
 	taken, err := timers.Take(b.state, b.clock(), t)

@@ -109,10 +109,6 @@ func (r *Run) runMessage(e *Envelope, own, purse chain.Cycles) (ending, error) {
 		v.used = load + cycles
 		return v, nil
 	}
-	p, err := r.program(a.CodeHash)
-	if err != nil {
-		return ending{}, err
-	}
 	f, err := r.frame(e, &a, rec)
 	if err != nil {
 		return ending{}, err
@@ -121,6 +117,10 @@ func (r *Run) runMessage(e *Envelope, own, purse chain.Cycles) (ending, error) {
 		v := refused(chain.CodeNonExecutable, "the manifest of %s holds %s, which is gone", e.To, gone)
 		v.used = load + entry
 		return v, nil
+	}
+	p, err := r.program(a.CodeHash)
+	if err != nil {
+		return ending{}, err
 	}
 	v, err := r.execute(f, p, cycles-entry, sdk.Entry{Handler: e.Handler, Payload: e.Payload, Inside: e.From == e.To}.Deliver)
 	v.used += load + entry
