@@ -28,6 +28,9 @@ const (
 	RejectOther                  RejectReason = 0xff
 )
 
+// Known reports whether the table has the byte.
+func (r RejectReason) Known() bool { return r <= RejectShuttingDown || r == RejectOther }
+
 // CancelReason says why a validator cancels an assignment.
 type CancelReason uint8
 
@@ -36,6 +39,9 @@ const (
 	CancelExpired    CancelReason = 0x01
 	CancelFailed     CancelReason = 0x02
 )
+
+// Known reports whether the table has the byte.
+func (r CancelReason) Known() bool { return r <= CancelFailed }
 
 // GoodbyeReason says why a side of the runner link ends it.
 type GoodbyeReason uint8
@@ -53,3 +59,6 @@ const (
 	GoodbyeOverlapExpired           GoodbyeReason = 0x09
 	GoodbyeIdleTimeout              GoodbyeReason = 0x0a
 )
+
+// Known reports whether the table has the byte.
+func (r GoodbyeReason) Known() bool { return r <= GoodbyeIdleTimeout }
