@@ -12,6 +12,9 @@
 // of keys stands in one place, body.opens. Nothing here knows a socket, a clock or a secret:
 // who signs takes the digest of the frame, and puts the signature in.
 //
+// [Link] is the session of a connection as a machine: what may come when, from the handshake to
+// the Goodbye, for both sides (docs/adr/0242). Events go in, effects come out.
+//
 // Execution judges none of it. What a block carries or a transaction proves (presence,
 // seeds, receipts, the subset of a runner, the digest of a result) is package chain's,
 // and so are the keys of both sides, because state and receipts name them.
