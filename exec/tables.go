@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/fees"
 	"github.com/cowboy-foundation/cowboy/chain/params"
 	"github.com/cowboy-foundation/cowboy/crypto/keccak"
 	"github.com/cowboy-foundation/cowboy/exec/entitlements"
@@ -90,6 +91,7 @@ func limits() []limit {
 		{"mailbox.recent_blocks", mailbox.MostRecent},
 		{"mailbox.nap_blocks", mailbox.MostNap},
 		{"mailbox.turns_per_wake", turnsPerWake},
+		{"fees.timer_rest_eighths", fees.TimerRestEighths},
 		{"timers.ahead_blocks", timers.MaxAhead},
 		{"timers.handler_bytes", timers.MaxHandlerBytes},
 		{"timers.inline_bytes", timers.InlineBytes},

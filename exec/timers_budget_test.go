@@ -6,6 +6,7 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
+	"github.com/cowboy-foundation/cowboy/chain/fees"
 	"github.com/cowboy-foundation/cowboy/chain/order"
 	"github.com/cowboy-foundation/cowboy/chain/params"
 	"github.com/cowboy-foundation/cowboy/exec"
@@ -156,5 +157,29 @@ func TestCandidatesAreLookedAtTwice(t *testing.T) { // ADR 86
 	const receipt = 100 // bytes, at the least
 	if more := w.g.Params.FinalBytesMax() - before.FinalBytesMax(); more < 2*candidates*(receipt+params.AnnouncedEventBytes) {
 		t.Errorf("the bound of a stored block counts %d bytes for %d candidates", more, candidates)
+	}
+}
+
+// TestAFullTimerLaneGetsDearer: who keeps the lane full with timers that use what they ask
+// for pays more for it in each block, though the lane uses no more than its share.
+func TestAFullTimerLaneGetsDearer(t *testing.T) { // ADR 241
+	w := newWorkshop(t, func(p *params.Params) {
+		p.Timer.DefaultCycles, p.Timer.DefaultCells = 650_000, 1_000
+		p.Actor.BlockCycles, p.Actor.BlockCyclesBurst = 4_000_000, 4_000_000
+	})
+	w.call("hard", uints(uint64(w.height)+2, 12, 206_000))
+	h := &chain.Header{}
+	h.BaseFees[chain.LaneTimer] = chain.FeePair{PerCycle: 1000, PerCell: 1000}
+	for i := range 4 {
+		r := w.step()
+		if used, share := r.Used[chain.LaneTimer].Cycles, fees.LaneTarget(&w.g.Params, chain.LaneTimer).Cycles; used > share || len(r.Receipts) != 3 {
+			t.Fatalf("block %d: %d timers used %d cycles of %d", i, len(r.Receipts), used, share)
+		}
+		h.Used = r.Used
+		next := fees.NextBaseFees(&w.g.Params, h)
+		if before := h.BaseFees[chain.LaneTimer].PerCycle; next[chain.LaneTimer].PerCycle <= before {
+			t.Errorf("block %d: the fee goes from %d to %d with %d cycles used", i, before, next[chain.LaneTimer].PerCycle, r.Used[chain.LaneTimer].Cycles)
+		}
+		h.BaseFees = next
 	}
 }

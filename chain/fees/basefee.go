@@ -79,9 +79,25 @@ func share(p *params.Params, basisPoints uint64) chain.Usage {
 	}
 }
 
+// TimerRestEighths is where the base fees of the timer lane rest, in eighths of its share of
+// the target. Due timers are chosen within the share (resolution 11.14), so the lane never
+// uses more: with a fee that rests at the whole of it, a lane that is kept full for ever
+// would never get dearer (ADR 241).
+const TimerRestEighths = 7
+
+// restOf returns what of a lane's use leaves its base fees as they are.
+func restOf(p *params.Params, lane chain.LaneID) chain.Usage {
+	rest := LaneTarget(p, lane)
+	if lane == chain.LaneTimer {
+		rest.Cycles = max(1, rest.Cycles*TimerRestEighths/8)
+		rest.Cells = max(1, rest.Cells*TimerRestEighths/8)
+	}
+	return rest
+}
+
 // NextBaseFees returns the base fees of the child of h (resolution 11.26): each
-// lane x meter moves on its own use of its own share of the target. In the
-// one-fee form every lane moves on the use of all.
+// lane x meter moves on its own use of its own share of the target, that of the timers on
+// [TimerRestEighths] of it. In the one-fee form every lane moves on the use of all.
 func NextBaseFees(p *params.Params, h *chain.Header) [chain.NumLanes]chain.FeePair {
 	var all chain.Usage
 	for _, u := range h.Used {
@@ -91,7 +107,7 @@ func NextBaseFees(p *params.Params, h *chain.Header) [chain.NumLanes]chain.FeePa
 	rule := Rule{p.BaseFeeAlpha, p.BaseFeeDeltaBasisPoints, p.MinBaseFee}
 	var next [chain.NumLanes]chain.FeePair
 	for lane := range chain.NumLanes {
-		used, target := h.Used[lane], LaneTarget(p, lane)
+		used, target := h.Used[lane], restOf(p, lane)
 		if !p.BaseFeePerLane {
 			used, target = all, chain.Usage{Cycles: p.CyclesTarget, Cells: p.CellsTarget}
 		}

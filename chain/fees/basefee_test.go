@@ -166,6 +166,16 @@ func TestNextBaseFees(t *testing.T) { // resolution 11.26
 		t.Errorf("per lane: %+v, want %+v", got, want)
 	}
 
+	h.Used[chain.LaneTimer] = fees.LaneTarget(&p, chain.LaneTimer) // all that it can use
+	if got := fees.NextBaseFees(&p, h)[chain.LaneTimer]; got != (chain.FeePair{PerCycle: 814, PerCell: 81}) {
+		t.Errorf("a full timer lane: %+v", got)
+	}
+	h.Used[chain.LaneTimer] = chain.Usage{Cycles: 1_750_000, Cells: 87_500}
+	if got := fees.NextBaseFees(&p, h)[chain.LaneTimer]; got != h.BaseFees[chain.LaneTimer] {
+		t.Errorf("a timer lane at seven eighths: %+v", got)
+	}
+	h.Used[chain.LaneTimer] = chain.Usage{}
+
 	p.BaseFeePerLane = false // the one-fee form of whitepaper §17.8
 	got = fees.NextBaseFees(&p, h)
 	for lane, pair := range got {
