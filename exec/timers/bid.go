@@ -96,10 +96,20 @@ func (b Bid) Price(base chain.FeePair) (tip chain.FeePair, ok bool) {
 	return b.within(base).Tip, b.MaxFee.Covers(base)
 }
 
-// tipPerCycle spreads both tips of a firing over its cycles.
-func (b Bid) tipPerCycle() chain.Wei {
-	total, _ := Cost(b.Limits, b.Tip)
-	return total / chain.Wei(max(b.Limits.Cycles, 1))
+// tipPerCycle spreads both tips of a firing over its cycles: those of its limits, or of the
+// least that a firing is paid for where that is less. Tips are paid by use, so that cells
+// which a bid asks for and its firing leaves buy no precedence.
+func (b Bid) tipPerCycle(least chain.Usage) chain.Wei {
+	spread := func(u chain.Usage) chain.Wei {
+		total, _ := Cost(u, b.Tip)
+		return total / chain.Wei(max(u.Cycles, 1))
+	}
+	return min(spread(b.Limits), spread(least))
+}
+
+// leastUse is what each firing is paid for at the least.
+func (c *Clock) leastUse() chain.Usage {
+	return chain.Usage{Cycles: c.Params.API.FiringCycles, Cells: c.Params.API.FiringCells}
 }
 
 // NeedsBid reports whether the timer's agent is to be asked: never asked since

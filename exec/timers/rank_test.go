@@ -171,3 +171,17 @@ type free struct{ funds.Purse }
 func (free) Burn(chain.Wei) error { return nil }
 
 func (free) Debit(chain.Address, chain.Wei) error { return nil }
+
+// TestUnusedCellsBuyNoRank: tips are paid by use, so a bid for cells that the firing does not
+// use stands no higher for them.
+func TestUnusedCellsBuyNoRank(t *testing.T) {
+	least := chain.Usage{Cycles: 2_000, Cells: 64}
+	honest := Bid{Tip: chain.FeePair{PerCycle: 3}, Limits: chain.Usage{Cycles: 20_000, Cells: 1_000}}
+	if got := honest.tipPerCycle(least); got != 3 {
+		t.Errorf("a tip of 3 a cycle counts as %d", got)
+	}
+	dear := Bid{Tip: chain.FeePair{PerCell: 16}, Limits: chain.Usage{Cycles: 20_000, Cells: 18_750}}
+	if got := dear.tipPerCycle(least); got != 0 { // 64 cells at 16 are half a unit for each of 2,000 cycles
+		t.Errorf("a tip for cells that may stay unused counts as %d a cycle", got)
+	}
+}

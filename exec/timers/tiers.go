@@ -108,7 +108,7 @@ func (q *queue) relink(t *Timer, id ID, change func(*link)) error {
 
 // putReady files a timer among those that are due, by its bid.
 func (q *queue) putReady(t *Timer) error {
-	t.place, t.rank = inReady, Rank(t.due, q.offer(t).tipPerCycle(), q.floor())
+	t.place, t.rank = inReady, Rank(t.due, q.offer(t).tipPerCycle(q.leastUse()), q.floor())
 	var err error
 	q.readyRoot, _, err = readyTree(q.o).insert(q.readyRoot, newNodeKey(t.rank, t.ID))
 	q.Ready++
