@@ -5,11 +5,12 @@ package lanes
 // that the block kept for it, so they leave the pool (docs/adr/0230).
 type strays struct {
 	found []*entry
+	early int   // whose seats the parent does not have, but a later block may
 	err   error // of reading
 }
 
-// straysPart: of strays, so many times as many are read in a pick as misses end a lane. They
-// are no misses, as each is met once and has left the pool by the next pick.
+// straysPart: of reads that find no seat, so many times as many are made in a pick as misses
+// end a lane. They are no misses, as a stray is met once and has left the pool by the next pick.
 const straysPart = 16
 
 // hasSeat reads whether the sender of e was drawn for its job. What ran on this parent was.
@@ -17,7 +18,7 @@ func (k *picker) hasSeat(e *entry) bool {
 	if !e.seated || e.seat == k.pick || k.req.seat == nil || k.ran(e) {
 		return true
 	}
-	if k.strays.err != nil || len(k.strays.found)/straysPart >= k.all.cfg.PackMisses {
+	if k.strays.err != nil || (len(k.strays.found)+k.strays.early)/straysPart >= k.all.cfg.PackMisses {
 		return false
 	}
 	is, err := k.req.seat(e.tx)
@@ -28,6 +29,8 @@ func (k *picker) hasSeat(e *entry) bool {
 		e.seat = k.pick
 	case k.req.Height > k.all.basis.Height: // on an older parent it may not have been drawn yet
 		k.strays.found = append(k.strays.found, e)
+	default:
+		k.strays.early++
 	}
 	return is
 }

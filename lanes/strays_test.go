@@ -14,11 +14,15 @@ import (
 // drawn are accounts all of which were drawn for some jobs.
 type drawn struct {
 	accounts
-	jobs []chain.Hash
-	err  error
+	jobs  []chain.Hash
+	err   error
+	reads *int // counted, where it is there
 }
 
 func (d drawn) Storage(a chain.Address, k state.StorageKey) ([]byte, error) {
+	if d.reads != nil {
+		*d.reads++
+	}
 	for _, job := range d.jobs {
 		for who := range 256 {
 			if a == chain.AddrJobDispatcher && k == roles.SeatKey(job, chain.Address{byte(who)}) {
@@ -129,5 +133,33 @@ func TestStraysAreBounded(t *testing.T) {
 		if got := l.Stats().Lanes[chain.LaneRunner].Txs; got != want {
 			t.Fatalf("%d wait, want %d", got, want)
 		}
+	}
+}
+
+// TestAnOlderParentIsReadWithinBounds: on a parent that has none of the seats a pick reads no
+// more of them than of strays.
+func TestAnOlderParentIsReadWithinBounds(t *testing.T) {
+	var m maker
+	job := chain.Hash{1}
+	view := drawn{accounts: wealthy(), jobs: []chain.Hash{job}}
+	cfg := DefaultConfig()
+	cfg.PackMisses = 4
+	l := running(t, cfg, view)
+	for from := range byte(150) {
+		if err := l.Admit(t.Context(), []*chain.VerifiedTx{m.commitment(from, 0, job)})[0]; err != nil {
+			t.Fatal(err)
+		}
+	}
+	p := params.Default()
+	reads := 0
+	before := view
+	before.jobs, before.reads = nil, &reads
+	late := request(&p, before)
+	late.Height = 0
+	if txs := mustPack(t, l, late); len(txs) != 0 || reads != 64 {
+		t.Errorf("packed %s after %d reads, want none after 64", names(txs), reads)
+	}
+	if got := l.Stats().Lanes[chain.LaneRunner].Txs; got != 150 {
+		t.Errorf("%d wait, want all 150", got)
 	}
 }

@@ -51,3 +51,28 @@ func TestABlockIsEncodedOnce(t *testing.T) {
 		t.Errorf("%d entries of one block", len(c.entries))
 	}
 }
+
+// TestReplaysPushNoHeadOut: blocks below those that are kept are encoded for who asks, and the
+// kept ones stay.
+func TestReplaysPushNoHeadOut(t *testing.T) {
+	block := func(n byte) *Block {
+		return &Block{Hash: chain.Hash{n}, Block: &chain.Block{Header: chain.Header{Height: chain.Height(n)}}}
+	}
+	var c eventCache
+	for n := byte(100); n < 100+eventsCached; n++ {
+		c.encoded(block(n))
+	}
+	for n := byte(1); n < 50; n++ {
+		if len(c.encoded(block(n))) == 0 {
+			t.Fatal("nothing is encoded")
+		}
+	}
+	for n := byte(100); n < 100+eventsCached; n++ {
+		if c.lookup(chain.Hash{n}) == nil {
+			t.Errorf("block %d is gone", n)
+		}
+	}
+	if len(c.flights) != 0 {
+		t.Errorf("%d encodings are never over", len(c.flights))
+	}
+}

@@ -295,13 +295,20 @@ func (o *eventWriter) writeBlock(b *Block) bool {
 
 // eventCache keeps the JSON of the latest few blocks, so that a block is
 // encoded once however many streams and pollers ask for it: of eight, and of no more than
-// eventCacheBytes, but always the last one. Of a block of small transactions the JSON takes
-// several times the block.
+// eventCacheBytes, but always the highest one. Of a block of small transactions the JSON takes
+// several times the block. Where there is no room the lowest goes, so that replays of old
+// blocks push no head out.
 type eventCache struct {
-	encodes sync.Mutex   // held by the one that encodes: all streams ask for the head at once
-	mu      sync.Mutex   // guards all below
-	entries []eventEntry // the oldest first
+	mu      sync.Mutex // guards all below
+	entries []eventEntry
 	bytes   int
+	flights map[chain.Hash]*eventFlight // of blocks that are being encoded
+}
+
+// eventFlight is one encoding. json is there when done is closed.
+type eventFlight struct {
+	done chan struct{}
+	json []byte
 }
 
 const (
@@ -310,40 +317,75 @@ const (
 )
 
 type eventEntry struct {
-	hash chain.Hash
-	json []byte
+	hash   chain.Hash
+	height chain.Height
+	json   []byte
 }
 
 // encoded returns the block's JSON with a newline. The caller must not change it. Of
-// callers at the same time one encodes, or each stream would hold an encoding of its own.
+// callers for one block at the same time one encodes, or each stream would hold an encoding
+// of its own; callers for different blocks do not wait for each other, or replays would hold
+// up the head.
 func (c *eventCache) encoded(b *Block) []byte {
-	if found := c.lookup(b.Hash); found != nil {
+	c.mu.Lock()
+	if found := c.find(b.Hash); found != nil {
+		c.mu.Unlock()
 		return found
 	}
-	c.encodes.Lock()
-	defer c.encodes.Unlock()
-	if found := c.lookup(b.Hash); found != nil {
-		return found
+	flight, under := c.flights[b.Hash]
+	if !under {
+		if c.flights == nil {
+			c.flights = map[chain.Hash]*eventFlight{}
+		}
+		flight = &eventFlight{done: make(chan struct{})}
+		c.flights[b.Hash] = flight
 	}
+	c.mu.Unlock()
+	if under {
+		<-flight.done
+		return flight.json
+	}
+	flight.json = encodeBlock(b)
+	c.keep(b, flight.json)
+	close(flight.done)
+	return flight.json
+}
+
+// keep ends the flight of a block, and keeps its JSON if there is room beside higher ones.
+func (c *eventCache) keep(b *Block, encoded []byte) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.flights, b.Hash)
+	c.entries = append(c.entries, eventEntry{hash: b.Hash, height: b.Block.Header.Height, json: encoded})
+	c.bytes += len(encoded)
+	for len(c.entries) > 1 && (len(c.entries) > eventsCached || c.bytes > eventCacheBytes) {
+		low := 0
+		for i := range c.entries {
+			if c.entries[i].height < c.entries[low].height {
+				low = i
+			}
+		}
+		c.bytes -= len(c.entries[low].json)
+		c.entries = slices.Delete(c.entries, low, low+1) // it clears the place
+	}
+}
+
+func encodeBlock(b *Block) []byte {
 	encoded, err := json.Marshal(blockReply(b))
 	if err != nil {
 		panic(fmt.Sprintf("rpc: encode block: %v", err)) // our own shape always encodes
 	}
-	encoded = append(encoded, '\n')
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.entries = append(c.entries, eventEntry{hash: b.Hash, json: encoded})
-	c.bytes += len(encoded)
-	for len(c.entries) > 1 && (len(c.entries) > eventsCached || c.bytes > eventCacheBytes) {
-		c.bytes -= len(c.entries[0].json)
-		c.entries = slices.Delete(c.entries, 0, 1) // it clears the place
-	}
-	return encoded
+	return append(encoded, '\n')
 }
 
 func (c *eventCache) lookup(hash chain.Hash) []byte {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	return c.find(hash)
+}
+
+// find looks for a block's JSON. The lock is held.
+func (c *eventCache) find(hash chain.Hash) []byte {
 	for i := range c.entries {
 		if c.entries[i].hash == hash {
 			return c.entries[i].json
