@@ -328,7 +328,7 @@ type eventEntry struct {
 // up the head.
 func (c *eventCache) encoded(b *Block) []byte {
 	c.mu.Lock()
-	if found := c.find(b.Hash); found != nil {
+	if found := c.cached(b.Hash); found != nil {
 		c.mu.Unlock()
 		return found
 	}
@@ -381,11 +381,11 @@ func encodeBlock(b *Block) []byte {
 func (c *eventCache) lookup(hash chain.Hash) []byte {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.find(hash)
+	return c.cached(hash)
 }
 
-// find looks for a block's JSON. The lock is held.
-func (c *eventCache) find(hash chain.Hash) []byte {
+// cached looks for a block's JSON. The lock is held.
+func (c *eventCache) cached(hash chain.Hash) []byte {
 	for i := range c.entries {
 		if c.entries[i].hash == hash {
 			return c.entries[i].json
