@@ -214,7 +214,9 @@ func (a *asking) settle(id chain.Hash, say ...string) []chain.Receipt {
 	}
 	for n, s := range seats {
 		if say[n] != silent {
-			a.must(a.program(s.Runner, &chain.AddrResultVerifier, chain.EncodeRequest(a.result(id, s.Runner, say[n]))))
+			tx := a.program(s.Runner, &chain.AddrResultVerifier, chain.EncodeRequest(a.result(id, s.Runner, say[n]))).Tx
+			tx.CellsLimit = max(tx.CellsLimit, chain.Cells(3*len(say[n])))
+			a.must(verified(tx, s.Runner))
 		}
 	}
 	for a.job(id).Outcome == dispatcher.Open {

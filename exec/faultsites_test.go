@@ -172,7 +172,7 @@ var faultSites = []struct{ reason, sites string }{
 			exec/mailbox: DecodeItem ErrRecord, readCount ErrRecord, readPair ErrRecord, readSpan ErrRecord
 			exec/entitlements: Holder ErrRecord, ReadGrant ErrRecord, ReadRole ErrRecord, assigned ErrRecord, counts ErrRecord
 			exec/entitlements: idsAt ErrRecord, leave ErrRecord, room ErrRecord
-			exec/market/jobs: ReadWho ErrRecord, whole ErrRecord, ReadCalls ErrRecord, ReadPrices ErrRecord
+			exec/market/jobs: ReadWho ErrRecord, whole ErrRecord, DecodeKept ErrRecord, ReadCalls ErrRecord, ReadPrices ErrRecord
 			exec/market/results: judgeNew ErrRecord, judgeWaiting ErrRecord, found ErrRecord, readPapers ErrRecord*2
 			exec/market/runners: readCount ErrRecord, ReadConfig ErrRecord, DecodeOffer ErrRecord*5, Seen ErrRecord, Decode ErrRecord*4, lastHeard ErrRecord, open ErrRecord
 			exec/rent: StakeOf ErrRecord, item ErrRecord, read ErrRecord

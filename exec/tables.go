@@ -131,7 +131,7 @@ func limits() []limit {
 		{"results.light_part", results.LightPart},
 		{"results.asking_tries", results.AskingTries},
 		{"results.read_bytes", results.ReadBytes},
-		{"results.answer_bytes", results.AnswerBytes},
+		{"jobs.answer_bytes", jobs.AnswerBytes},
 		{"results.post_heights", postHeights},
 		{"runners.offer_bytes", chain.MaxOfferBytes},
 		{"chain.setting_path_bytes", params.MaxSettingPath},

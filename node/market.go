@@ -156,6 +156,7 @@ func (n *Node) marketMetrics(r prometheus.Registerer, gauge gaugeFunc) {
 	wei("market_frozen_wei", "Penalties that wait for the settlement of their jobs.", func(b *books.Books) chain.Wei { return b.Frozen })
 	wei("market_escrow_wei", "What jobs hold that are not settled.", func(b *books.Books) chain.Wei { return b.Escrows })
 	wei("market_slashed_wei_total", "What runners that have a record lost in all.", func(b *books.Books) chain.Wei { return b.Slashed })
+	gauge("market_kept_bytes", "Bytes of results that are kept for actors to read.", func() float64 { return float64(n.market.found().books.Kept) })
 	gauge("market_due_backlog", "Jobs with an event that is due and was put off to a later block; 10,000 stands for more.",
 		func() float64 { return float64(n.market.found().due) })
 	gauge("market_judge_backlog", "Jobs that wait to be judged; 10,000 stands for more.", func() float64 { return float64(n.market.found().late) })

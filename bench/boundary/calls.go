@@ -2,6 +2,7 @@ package boundary
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/cowboy-foundation/cowboy/chain"
@@ -146,7 +147,7 @@ func CallCases() (list []Case) {
 			return g.looped(&c, targets)
 		}})
 	}
-	return append(append(list, raising()), wideCases()...)
+	return slices.Concat(list, []Case{raising()}, wideCases(), keptCases())
 }
 
 // raising calls an actor whose exception takes for ever to say what it is: nobody in a

@@ -101,6 +101,29 @@ func stateOf(j *jobs.Job) host.JobState {
 	return host.JobFailed
 }
 
+// errNothingKept refuses to hand out what is not kept, or for another actor.
+var errNothingKept = &host.Refusal{Code: host.RefusedTarget, Text: "no result of that job is kept for the actor"}
+
+// JobResult implements host.Runners (market table §13). Who asks for another's pays for the
+// look at it.
+func (f *frame) JobResult(id host.ID, pay func(bytes int)) (host.JobOutput, error) {
+	kept, err := jobs.ReadKept(f.run.state, chain.Hash(id))
+	if err != nil {
+		return host.JobOutput{}, err
+	}
+	if kept == nil {
+		return host.JobOutput{}, errNothingKept
+	}
+	pay(len(kept.Data))
+	if err := f.readCells(len(kept.Data)); err != nil {
+		return host.JobOutput{}, err
+	}
+	if kept.To != f.env.Self {
+		return host.JobOutput{}, errNothingKept
+	}
+	return host.JobOutput{Format: kept.Format, Data: kept.Data}, nil
+}
+
 // errNoSecrets refuses what keeps secrets for runners, so that a program can tell.
 var errNoSecrets = &host.Refusal{Code: host.RefusedTarget, Text: "this chain keeps no secrets for runners yet"}
 

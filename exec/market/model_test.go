@@ -341,7 +341,7 @@ func (m *model) begin(h chain.Height, seed chain.Hash) {
 			seats += len(s)
 		}
 		if pruned := j.event == jobs.AtPrune; pruned {
-			done += uint64(3*seats+3) / 8
+			done += uint64(3*seats+4) / 8
 		} else {
 			done += uint64(j.order.runners) / 4
 		}

@@ -1,11 +1,15 @@
 package marketsim
 
 import (
+	"bytes"
+	"encoding/json"
 	"maps"
 	"math/big"
 	"slices"
 	"strings"
 	"testing"
+
+	cborlib "github.com/fxamacker/cbor/v2"
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
@@ -160,6 +164,10 @@ func (m *market) answer(j *job) {
 	if to == (chain.Address{}) || j.outcome == cancelled {
 		return
 	}
+	if j.outcome == agreed && !j.fitsAnswer() {
+		m.met["keep a result"]++
+		j.kept = true
+	}
 	if j.by != to { // another has ordered it
 		return
 	}
@@ -169,6 +177,32 @@ func (m *market) answer(j *job) {
 		c.failed++
 	}
 	m.answers[to] = c
+}
+
+// fitsAnswer says whether what a job came to stands in its answer, twice: as long as that has
+// 64 KiB, and JSON nests no deeper than a message (resolution 12.55; market design §13). None
+// of the games nests about as deep as that.
+func (j *job) fitsAnswer() bool {
+	var output any = string(j.data)
+	if j.terms.ResultSchema.DataFormat == chain.FormatJSON {
+		if bytes.Count(j.data, []byte("[")) >= deepNesting {
+			return false
+		}
+		if err := json.Unmarshal(j.data, &output); err != nil {
+			return false
+		}
+	}
+	var agree [][]byte
+	for _, s := range j.seats() {
+		if s.mark == "agrees" {
+			agree = append(agree, s.runner[:])
+		}
+	}
+	answer, err := cborlib.Marshal(map[string]any{
+		"job_id": j.id[:], "output": output, "result": output, "status": "done", "context": nil, "outcome": "ok", "runners": agree,
+		"correlation_id": j.spec.Callback.CorrelationID,
+	})
+	return err == nil && len(answer) <= 64<<10
 }
 
 // opinion is what the verifier says that a job names, if it names one: whether the results

@@ -1,6 +1,7 @@
 package marketsim
 
 import (
+	"bytes"
 	"fmt"
 	"math/big"
 	"strings"
@@ -104,6 +105,13 @@ func (g *game) compareJob(id chain.Hash, want *job) {
 	}
 	if want.snapshot && got.CandidatesRoot != want.root() {
 		g.fatalf("job %s: the root of its candidates is %s, want %s", id, got.CandidatesRoot, want.root())
+	}
+	kept, err := jobs.ReadKept(g.state, id)
+	if err != nil || (kept != nil) != want.kept {
+		g.fatalf("job %s: kept %v, %v, want %t", id, kept, err, want.kept)
+	}
+	if kept != nil && (kept.To != want.spec.Callback.Actor || kept.Format != want.terms.ResultSchema.DataFormat || !bytes.Equal(kept.Data, want.data)) {
+		g.fatalf("job %s: kept for %s as %s: %.40q, want %.40q", id, kept.To, kept.Format, kept.Data, want.data)
 	}
 	for attempt, seats := range want.attempts {
 		have, err := jobs.ReadSeats(g.state, id, uint8(attempt))

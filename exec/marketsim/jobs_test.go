@@ -70,6 +70,7 @@ type job struct {
 	window    uint64
 	canonical int
 	data      []byte // the result
+	kept      bool   // its answer has no room for the result
 	key       string // what a late result must be equal to
 }
 
@@ -266,7 +267,7 @@ func (j *job) weighs(what string) uint64 {
 		}
 		return seats + j.papers()/(8<<10) // read for who waits for the job
 	}
-	rows := uint64(3)
+	rows := uint64(4)
 	for _, seats := range j.attempts {
 		rows += 3 * uint64(len(seats))
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"strings"
 
 	"github.com/cowboy-foundation/cowboy/chain"
 )
@@ -28,6 +29,9 @@ func (g *game) order() *chain.JobSubmit {
 			ResultSchema: chain.ResultSchema{MaxReturnBytes: []uint32{200, 200, 200, chain.MaxReturnBytes}[r.IntN(4)], // the largest promise much of the runner lane
 				ExpectedExecutionMillis: 1, DataFormat: chain.FormatJSON},
 		},
+	}
+	if q.Terms.ResultSchema.MaxReturnBytes > 200 { // it is as long in some
+		q.Terms.JudgeSteps = 150_000
 	}
 	if g.tight { // many fall due at once
 		q.Spec.TimeoutBlocks = 10
@@ -243,7 +247,7 @@ func (g *game) answer(p *player, j *job) *chain.RunnerResult {
 // spelling is a value in one of the ways in which it can be written.
 func (g *game) spelling(j *job, v int) []byte {
 	if j.terms.ResultSchema.DataFormat == chain.FormatText {
-		return fmt.Appendf(nil, "it is %d", v)
+		return append(fmt.Appendf(nil, "it is %d", v), j.padding()...)
 	}
 	kind := g.rng.IntN(40)
 	if g.prompt {
@@ -264,6 +268,23 @@ func (g *game) spelling(j *job, v int) []byte {
 	if j.mode() == chain.VerifyStructured && j.takes() == chain.SnapshotMedian {
 		return fmt.Appendf(nil, `{"v":%d,"w":%d}`, v, 7+g.rng.IntN(3))
 	}
+	if j.nests() {
+		return fmt.Appendf(nil, `{"v":%d,"w":"x","far":%s1%s}`, v, strings.Repeat("[", deepNesting), strings.Repeat("]", deepNesting))
+	}
 	data, _ := json.Marshal(map[string]any{"v": v, "w": "x"})
 	return data
 }
+
+// deepNesting is deeper than a message nests.
+const deepNesting = 40
+
+// padding makes the texts of some jobs as long as an answer has room for, and of as many longer.
+func (j *job) padding() string {
+	if j.terms.ResultSchema.MaxReturnBytes < 40_000 {
+		return ""
+	}
+	return strings.Repeat("x", 32_000+int(j.id[2])*4)
+}
+
+// nests says whether a job has results that nest deeper than a message.
+func (j *job) nests() bool { return j.id[2]%2 == 0 && j.terms.ResultSchema.MaxReturnBytes > 150 }

@@ -12,10 +12,11 @@ import (
 )
 
 // JobVerifiedReply answers GET /job/{id}/verified: what the results of a job came to. Data is
-// read out of the transactions that revealed it, or computed of them again where it is a
-// median, and is keccak256 to DataHash, which the state proves. It is null while there is no
-// verdict, where the outcome is another than ok, where this node does not keep the
-// transactions, and where an actor that verifies has put its own in the place.
+// read out of the state where that keeps it for an actor, else out of the transactions that
+// revealed it, or computed of them again where it is a median, and is keccak256 to DataHash,
+// which the state proves. It is null while there is no verdict, where the outcome is another
+// than ok, and, if the state does not keep it, where this node does not keep the transactions
+// and where an actor that verifies has put its own in the place.
 type JobVerifiedReply struct {
 	JobID          string       `json:"job_id"`
 	Outcome        string       `json:"outcome"`    // as in [JobStatusReply]
@@ -33,6 +34,7 @@ type verdictBook struct {
 	job         *jobs.Job
 	seats       []*jobs.Seat
 	spec, terms []byte
+	kept        *jobs.Kept // nil: its answer has what it came to
 }
 
 // jobVerified reads the job at one head, and lets go of it before it reads the blocks that
@@ -42,6 +44,9 @@ func (s *Server) jobVerified(w http.ResponseWriter, r *http.Request, args []stri
 	err := s.readJob(r.Context(), args[0], func(b *jobBook) (err error) {
 		v = verdictBook{id: b.id, job: b.job}
 		if v.seats, err = jobs.ReadSeats(b, b.id, b.job.Attempt); err != nil {
+			return err
+		}
+		if v.kept, err = jobs.ReadKept(b, b.id); err != nil {
 			return err
 		}
 		if v.spec, err = b.Storage(chain.AddrJobDispatcher, jobs.SpecKey(b.id)); err != nil {
@@ -81,6 +86,9 @@ func (s *Server) jobVerified(w http.ResponseWriter, r *http.Request, args []stri
 func (s *Server) verified(ctx context.Context, v *verdictBook) ([]byte, error) {
 	if v.job.Outcome != jobs.OK || v.job.DataHash == (chain.Hash{}) {
 		return nil, nil
+	}
+	if v.kept != nil {
+		return v.kept.Data, nil
 	}
 	if v.job.Mode == chain.VerifyStructured {
 		if data, err := s.judgedAgain(ctx, v); data != nil || err != nil {

@@ -62,6 +62,25 @@ func TestJobVerified(t *testing.T) {
 	}
 }
 
+// TestKeptResultsAreVerified: what the state keeps for an actor needs no transaction.
+func TestKeptResultsAreVerified(t *testing.T) {
+	d, s := newDocket(t)
+	id := chain.Hash{9}
+	d.verdict(id, func(j *jobs.Job) { j.DataHash = keccak.Sum256([]byte("kept")) }, []jobs.Mark{jobs.Agrees}, "another")
+	ask := func() rpc.JobVerifiedReply {
+		return decode[rpc.JobVerifiedReply](t, request(s, http.MethodGet, "/job/"+id.String()+"/verified", "", nil))
+	}
+	if got := ask(); got.Data != nil {
+		t.Errorf("without a row: %+v", got)
+	}
+	row := (&jobs.Kept{To: chain.Address{1}, Format: chain.FormatText, Data: []byte("kept")}).Encode()
+	d.head.SetStorage(chain.AddrJobDispatcher, jobs.KeptKey(id), row)
+	if got := ask(); got.Text == nil || *got.Text != "kept" {
+		t.Errorf("%+v", got)
+	}
+	d.head.SetStorage(chain.AddrJobDispatcher, jobs.KeptKey(id), nil)
+}
+
 // TestMediansAreComputedAgain: nobody need have sent the median that a job came to.
 func TestMediansAreComputedAgain(t *testing.T) {
 	d, s := newDocket(t)

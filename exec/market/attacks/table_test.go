@@ -79,6 +79,10 @@ var readers = []struct{ name, once, held, tests string }{
 		"exec/market TestWhatIsKeptIsPaid; exec/market/runners TestOneJobKeepsAPageOnce; exec/market/runners TestLongJobKeepsItsPagesAlone",
 	},
 	{
+		"Jobs make all nodes keep long results", "an answer named what had no room in it, and nobody could read it", "[236](adr/0236-what-an-answer-has-no-room-for-is-kept.md)",
+		"exec TestKeepingIsPaid; exec TestLongResultsAreRead; exec/market/results TestWhatDoesNotFitIsKept; exec/market/jobs TestKeptRow",
+	},
+	{
 		"A result that is hard to judge", "steps that nobody has paid for", "[218](adr/0218-results-are-judged-one-by-one-in-steps.md)", "exec/market/judge TestBombs; exec/market/judge TestSteps",
 	},
 }

@@ -41,6 +41,8 @@ type Books struct {
 	Escrows chain.Wei // what jobs hold that are not settled
 	Slashed chain.Wei // what runners have lost in all; no account has it any more
 
+	Kept uint64 // bytes of results that are kept for actors to read
+
 	Runners [runners.Healths]uint64 // that have a record, by health
 	Jobs    [jobs.Phases]uint64     // that have one, by phase
 }
@@ -104,13 +106,14 @@ func (b *Books) Follow(before state.View, delta *state.Delta) error {
 			}
 		}
 	}
-	if less.Stakes > more.Stakes || less.Frozen > more.Frozen || less.Escrows > more.Escrows || less.Slashed > more.Slashed {
+	if less.Stakes > more.Stakes || less.Frozen > more.Frozen || less.Escrows > more.Escrows || less.Slashed > more.Slashed || less.Kept > more.Kept {
 		return fmt.Errorf("%w: records that were never added up are gone", ErrUnbalanced)
 	}
 	more.Stakes -= less.Stakes
 	more.Frozen -= less.Frozen
 	more.Escrows -= less.Escrows
 	more.Slashed -= less.Slashed
+	more.Kept -= less.Kept
 	for h, n := range less.Runners {
 		more.Runners[h] -= n
 	}
@@ -163,7 +166,7 @@ func Waiting(view state.View, height chain.Height, most int) (due, judged int, e
 	return due, min(judged, most), nil
 }
 
-// table is one whose rows promise money.
+// table is one whose rows promise money, or bytes that were paid for.
 type table struct {
 	account chain.Address
 	prefix  string
@@ -174,6 +177,7 @@ var tables = [...]table{
 	{chain.AddrRunnerRegistry, runners.TableRunner, addRunner},
 	{chain.AddrJobDispatcher, jobs.TableJob, addJob},
 	{chain.AddrJobDispatcher, jobs.TableSeat, addSeat},
+	{chain.AddrJobDispatcher, jobs.TableKept, addKept},
 }
 
 // addIfAny adds a row up that is there.
@@ -184,7 +188,7 @@ func (t *table) addIfAny(b *Books, row []byte) error {
 	return t.add(b, row)
 }
 
-// tableOf returns the table that a key is in, nil for one without money.
+// tableOf returns the table that a key is in, nil for one that promises nothing.
 func tableOf(account chain.Address, k state.StorageKey) *table {
 	for i := range tables {
 		t := &tables[i]
@@ -222,6 +226,15 @@ func addSeat(b *Books, row []byte) error {
 		return err
 	}
 	return add(&b.Frozen, s.Frozen)
+}
+
+func addKept(b *Books, row []byte) error {
+	k, err := jobs.DecodeKept(row)
+	if err != nil {
+		return err
+	}
+	b.Kept += uint64(len(k.Data)) // 64 KiB each
+	return nil
 }
 
 func add(sum *chain.Wei, amount chain.Wei) error {

@@ -57,6 +57,9 @@ func passes(p *params.Params, spec *chain.JobSpec, terms *chain.JobTerms, regist
 	seats := uint64(spec.Verification.Runners) * p.Job.MaxRetries
 	u.Cells += chain.Cells(seats) * (seatRows*chain.Cells(api.NewEntryCells) + (seatRowBytes+keptBytes)*api.StorageWriteByteCells)
 	u.Cycles += chain.Cycles(seats) * (seatRows*api.StorageWriteCycles + seatRowBytes*api.StorageWriteByteCycles)
+	kept := keeping(p, spec, terms)
+	u.Cycles += kept.Cycles
+	u.Cells += kept.Cells
 	// Each of them promises its part of the runner lane.
 	ends := laneRows * p.Job.MaxRetries
 	u.Cells += chain.Cells(ends) * (chain.Cells(api.NewEntryCells) + keyBytes*api.StorageWriteByteCells)

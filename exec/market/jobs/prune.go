@@ -23,5 +23,6 @@ func (d *Dispatch) drop(id chain.Hash, j *Job) (rows uint64, err error) {
 	d.Book.set(SpecKey(id), nil)
 	d.Book.set(TermsKey(id), nil)
 	d.Book.set(EligibleKey(id), nil)
-	return rows + 3, nil
+	d.Book.set(KeptKey(id), nil)
+	return rows + 4, nil
 }

@@ -204,7 +204,7 @@ func TestKeys(t *testing.T) {
 	a, b, runner := hash(1), hash(2), chain.Address(counting(9, 20))
 	all := []state.StorageKey{
 		JobKey(a), SpecKey(a), LatestKey(runner, chain.JobHTTP), LatestKey(runner, chain.JobLLM), PriceKey(chain.JobHTTP, a), CallsKey(runner), TermsKey(a), EligibleKey(a), SeatKey(a, 0, 1), SeatKey(a, 1, 0), WhoKey(a, runner),
-		BodyKey(a, 0, 1), BodyKey(a, 1, 0), FoundKey(a, 0, 1), FoundKey(a, 1, 0), OpenKey(runner, a), OpenKey(runner, b), TouchedKey(a), JobKey(b),
+		BodyKey(a, 0, 1), BodyKey(a, 1, 0), FoundKey(a, 0, 1), FoundKey(a, 1, 0), OpenKey(runner, a), OpenKey(runner, b), TouchedKey(a), KeptKey(a), KeptKey(b), JobKey(b),
 	}
 	for _, table := range []string{TableFresh, TableLive, TableDue, TableReady, TableHeavy, TableAsking} {
 		low, high := AtKey(table, 255, b), AtKey(table, 256, a)

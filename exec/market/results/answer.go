@@ -19,10 +19,6 @@ type Callback struct {
 	Load    chain.Cycles // besides, at most, for the first use of its code
 }
 
-// AnswerBytes is the longest answer. An output that does not fit into it, or takes more than
-// [jobs.AnswerSteps], is named by its hash and length.
-const AnswerBytes = 64 << 10
-
 // outcomeNames are the outcomes as programs read them.
 var outcomeNames = [...]string{
 	jobs.OK: "ok", jobs.Impossible: "impossible", jobs.ActorFault: "actor_fault", jobs.External: "external_fault",
@@ -32,7 +28,8 @@ var outcomeNames = [...]string{
 // tellSubmitter tells the actor that a job names how it ended: once for each job, at its verdict or
 // when it has failed (resolutions 6.14, 12.53-12.55). The Result Verifier answers only to
 // who asked itself: an answer that another has ordered is that other's message, or anybody
-// could answer a handler that waits.
+// could answer a handler that waits. An output that finds no room is named by its hash and
+// length, and kept for whoever is told (ADR 236).
 func (b *Book) tellSubmitter(d *docket, spec *chain.JobSpec, terms *chain.JobTerms, data []byte) error {
 	to := spec.Callback.Actor
 	if to == (chain.Address{}) || d.job.Outcome == jobs.Cancelled {
@@ -55,6 +52,8 @@ func (b *Book) tellSubmitter(d *docket, spec *chain.JobSpec, terms *chain.JobTer
 		output = cbor.AppendText(cbor.AppendMap(nil, 2), "hash") // the shorter name first
 		output = cbor.AppendText(cbor.AppendBytes(output, hash[:]), "bytes")
 		c.Payload = appendAnswer(d, spec, cbor.AppendUint(output, uint64(len(data))))
+		b.Jobs.PutKept(d.id, &jobs.Kept{To: to, Format: terms.ResultSchema.DataFormat, Data: data})
+		d.steps += readSteps(len(data))
 	}
 	if to == d.job.Submitter { // of answers that others have ordered, nothing speaks for or against it
 		if err := jobs.CountCalls(b.Jobs.State, to, jobs.Calls{Sent: 1}); err != nil {
@@ -93,7 +92,7 @@ func appendAnswer(d *docket, spec *chain.JobSpec, output []byte) []byte {
 // fits reports whether a message can have an answer as its payload.
 func fits(payload []byte) bool {
 	l := cbor.DefaultLimits()
-	l.Bytes = AnswerBytes
+	l.Bytes = jobs.AnswerBytes
 	return cbor.Scan(payload, l) == nil
 }
 

@@ -112,9 +112,62 @@ func TestAnswersThatDoNotFit(t *testing.T) {
 		m := fields(t, a.Payload)
 		out, ok := m["output"].(map[any]any)
 		hash := keccak.Sum256([]byte(c.data))
-		if got, _ := out["hash"].([]byte); !ok || !bytes.Equal(got, hash[:]) || out["bytes"] != uint64(len(c.data)) || len(a.Payload) > results.AnswerBytes {
+		if got, _ := out["hash"].([]byte); !ok || !bytes.Equal(got, hash[:]) || out["bytes"] != uint64(len(c.data)) || len(a.Payload) > jobs.AnswerBytes {
 			t.Errorf("%.10s: %v in %d bytes", c.data, out, len(a.Payload))
 		}
+	}
+}
+
+// TestWhatDoesNotFitIsKept: the longest output that an answer has room for stands in it alone;
+// a byte more and it is kept for whom the answer is for, whoever ordered it, until the rows of
+// the job go.
+func TestWhatDoesNotFitIsKept(t *testing.T) {
+	longest := 0
+	for _, to := range []chain.Address{{submitter}, {0xac}} {
+		keptOf := func(bytes int) *jobs.Kept {
+			t.Helper()
+			w, id, r := newWorld(t), chain.Hash{0x0c}, newRunner(t, 1)
+			w.height = 3
+			w.stakes(r, 1_000_000)
+			spec, terms := asks(1, 1, 10_000, 0)
+			spec.Callback.Actor, terms.ResultSchema.MaxReturnBytes, terms.JudgeSteps = to, chain.MaxReturnBytes, 100_000
+			w.assign(id, spec, terms, w.seatsOf(r))
+			w.block(func() { w.must(w.reveal(id, r, resultOf(0, strings.Repeat("x", bytes)))) })
+			if longest == 0 { // a text has three bytes before it
+				longest = bytes + (jobs.AnswerBytes-len(w.callbacks[0].Payload))/2
+			}
+			k, err := jobs.ReadKept(w.o, id)
+			w.must(err)
+			w.until(70)
+			if again, err := jobs.ReadKept(w.o, id); err != nil || (again != nil) != (k != nil) || w.job(id).Phase != jobs.Ended {
+				t.Errorf("behind the settlement: %v, %v", again, err)
+			}
+			return k
+		}
+		if k := keptOf(1_000); k != nil {
+			t.Errorf("1,000 bytes are kept: %+v", k)
+		}
+		if k := keptOf(longest); k != nil {
+			t.Errorf("%d bytes are kept, and stand in the answer", longest)
+		}
+		if k := keptOf(longest + 1); k == nil || k.To != to || k.Format != chain.FormatText || len(k.Data) != longest+1 {
+			t.Errorf("of %d bytes %v are kept", longest+1, k)
+		}
+	}
+}
+
+// TestFailuresKeepNothing: neither what nobody agrees on nor what a runner reports is kept.
+func TestFailuresKeepNothing(t *testing.T) {
+	w, id, r := newWorld(t), chain.Hash{0x0c}, newRunner(t, 1)
+	w.height = 3
+	w.stakes(r, 1_000_000)
+	spec, terms := asks(1, 1, 10_000, 0)
+	terms.ResultSchema.MaxReturnBytes = chain.MaxReturnBytes
+	spec.Callback.Context = bytes.Repeat([]byte{1}, 16<<10)
+	w.assign(id, spec, terms, w.seatsOf(r))
+	w.block(func() { w.must(w.reveal(id, r, resultOf(0, "", fails(chain.OutcomeExternalFault, 1, 2)))) })
+	if k, err := jobs.ReadKept(w.o, id); err != nil || k != nil || len(w.callbacks) != 1 {
+		t.Errorf("%v, %v, %d answers", k, err, len(w.callbacks))
 	}
 }
 

@@ -111,7 +111,7 @@ func (b *Book) question(d *docket, q *quota, final bool, of func(*jobs.Seat) boo
 		return nil, none, err
 	}
 	d.steps += readSteps(bytes)
-	most := d.steps + judge.StepsBound(c.Spec, c.Terms) + jobs.AnswerSteps(c.Spec, c.Terms) + uint64(d.job.Runners)*readSteps(chain.MaxResultBytes)
+	most := d.steps + judge.StepsBound(c.Spec, c.Terms) + jobs.AnswerSteps(c.Spec, c.Terms) + keptSteps(c.Spec, c.Terms) + uint64(d.job.Runners)*readSteps(chain.MaxResultBytes)
 	inquiry := inquiryInto(d, c)
 	if d.queue = q.queueOf(most); inquiry != nil && final && d.came(chain.OutcomeOK) >= int(d.job.Threshold) {
 		d.queue = asking
@@ -200,6 +200,14 @@ const ReadBytes = 32
 
 // readSteps is what it takes to read a row of so many bytes.
 func readSteps(bytes int) uint64 { return uint64(bytes)/ReadBytes + 1 }
+
+// keptSteps is what it takes at most to keep what a job comes to for the actor that is told.
+func keptSteps(spec *chain.JobSpec, terms *chain.JobTerms) uint64 {
+	if spec.Callback.Actor == (chain.Address{}) {
+		return 0
+	}
+	return readSteps(int(terms.ResultSchema.MaxReturnBytes))
+}
 
 // papers reads what a job asks for, and says how many bytes that is.
 func (b *Book) papers(id chain.Hash) (spec *chain.JobSpec, terms *chain.JobTerms, bytes int, err error) {

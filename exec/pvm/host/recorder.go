@@ -22,6 +22,7 @@ type Recorder struct {
 	Granted  map[string][]byte // entitlements and their parameters
 	Rents    map[chain.Address]RentStatus
 	Jobs     map[ID]JobState
+	Outputs  map[ID]JobOutput // of jobs whose answers name them
 	Calls    []Recorded
 
 	// Reply answers calls of other actors; nil: None.
@@ -286,6 +287,19 @@ func (r *Recorder) CancelJob(id ID) (bool, error) {
 // JobStatus reads Jobs.
 func (r *Recorder) JobStatus(id ID) (JobState, error) {
 	return r.Jobs[id], r.recordCall("JobStatus", fmt.Sprintf("%x", id), nil, 0)
+}
+
+// JobResult reads Outputs.
+func (r *Recorder) JobResult(id ID, pay func(bytes int)) (JobOutput, error) {
+	if err := r.recordCall("JobResult", fmt.Sprintf("%x", id), nil, 0); err != nil {
+		return JobOutput{}, err
+	}
+	o, ok := r.Outputs[id]
+	if !ok {
+		return o, &Refusal{Code: RefusedTarget, Text: "no result of that job is kept for the actor"}
+	}
+	pay(len(o.Data))
+	return o, nil
 }
 
 // StoreSecret notes name and policy.

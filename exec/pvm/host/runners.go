@@ -1,5 +1,7 @@
 package host
 
+import "github.com/cowboy-foundation/cowboy/chain"
+
 // Job is work for runners. The answer goes to Handler of the actor.
 type Job struct {
 	Spec        []byte // canonical, finite floats only (resolution 11.45), at most 64 KiB
@@ -25,6 +27,12 @@ func (s JobState) String() string {
 	return [...]string{"unknown", "pending", "assigned", "done", "failed", "cancelled"}[min(s, JobCancelled)]
 }
 
+// JobOutput is what a job came to, as the runners found it.
+type JobOutput struct {
+	Format chain.DataFormat // how the data are read
+	Data   []byte           // at most 64 KiB
+}
+
 // Secret is a secret for runners in enclaves. The value is sealed by whoever
 // stores it: the chain never sees it in plain text (resolution 11.10).
 type Secret struct {
@@ -46,6 +54,11 @@ type Runners interface {
 	CancelJob(id ID) (bool, error)
 	// JobStatus of any job. Charge: get_block_info, and the host for the row.
 	JobStatus(id ID) (JobState, error)
+	// JobResult of a job whose answer went to the actor and names its output by hash and
+	// length. It is there from the verdict on, as long as the job is. Refuses with
+	// RefusedTarget where nothing is kept, or for another. Charge: storage_read, and
+	// storage_read_byte of the data by pay, before they are looked at.
+	JobResult(id ID, pay func(bytes int)) (JobOutput, error)
 	// StoreSecret replaces a secret of that name. Charge: system,
 	// storage_write_byte per byte.
 	StoreSecret(s Secret) error

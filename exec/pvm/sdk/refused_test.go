@@ -20,7 +20,7 @@ func TestWhatIsRefusedIsNotCopied(t *testing.T) {
 		"k.secrets.store('a', text)", "k.secrets.store('a', array)", "k.secrets.store('a', text[:60000], object())", "k.secrets.store('a', array[:9], object())",
 		"k.spawn(array)", "k.blob_commit(array)", "k.blob_get(array)", "k.recover_address(array, array)", "k.recover_address(b'a' * 32, array)",
 		"k.verify_secp256k1(array, array, array)", "k.verify_ed25519(array, array, array)", "k.verify_ed25519(b'', array, b'')",
-		"k.verify_bls(array, array, array)", "k.verify_bls(b'', array, b'')", "k.verify_vrf(b'', array, b'', array)", "k.send(array)", "k.job_status(array)",
+		"k.verify_bls(array, array, array)", "k.verify_bls(b'', array, b'')", "k.verify_vrf(b'', array, b'', array)", "k.send(array)", "k.job_status(array)", "k.job_result(array)", "k.job_result(array, array)",
 		"k.upgrade_self(text)", "k.emit_event(text, 1)", "k.storage.get(text)", "k.storage.scan(text)", "k.call(text, text)", "open('/tmp/' + text)", "open('/tmp/a', text)",
 	} {
 		program, err := compile.Source([]byte("import cowboy_sdk as k\ntext, array = 'x' * 200000, bytearray(600000)\nwhile True:\n  try: "+call+"\n  except Exception: pass\n"), "a.py", compile.DefaultLimits())

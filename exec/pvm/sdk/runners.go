@@ -11,6 +11,7 @@ func runnerDefs() []vm.Def {
 		native("submit_job", 1, "spec handler", submitJob),
 		native("cancel_job", 1, "job_id", cancelJob),
 		native("job_status", 1, "job_id", jobStatus),
+		native("job_result", 1, "job_id", jobResult),
 		native("store_secret", 2, "key value access_policy", storeSecret),
 		native("delete_secret", 1, "key", deleteSecret),
 	}
@@ -66,6 +67,22 @@ func jobStatus(c call) (vm.Value, error) {
 		return vm.None, c.s.refuse(c.m, err)
 	}
 	return c.m.NewStr(state.String()), nil
+}
+
+// jobResult answers the format of what a job came to, and its bytes.
+func jobResult(c call) (vm.Value, error) {
+	id, err := c.id(0)
+	if err != nil {
+		return vm.None, err
+	}
+	c.m.Charge(c.s.costs.StorageRead)
+	out, err := c.s.host.JobResult(id, func(bytes int) { c.m.ChargeEach(bytes, c.s.costs.ReadByte) })
+	if err != nil {
+		return vm.None, c.s.refuse(c.m, err)
+	}
+	data := c.m.NewBytes(string(out.Data))
+	defer c.m.Release(c.m.Hold(data))
+	return c.m.NewTuple([]vm.Value{c.m.NewStr(string(out.Format)), data}), nil
 }
 
 // storeSecret takes what the actor's owner has sealed, as bytes or as text.

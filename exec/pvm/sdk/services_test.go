@@ -95,6 +95,9 @@ func TestServices(t *testing.T) {
 	b.host.Granted["http.fetch"] = []byte{0xa1, 0x61, 'n', 0x05}
 	b.host.Granted["exec.spawn"] = nil
 	b.host.Actors[chain.Address{19: 0xcc}] = host.Actor{Code: [32]byte{1}, Storage: 7, Deployed: 3}
+	b.host.Outputs = map[host.ID]host.JobOutput{
+		{1}: {Format: chain.FormatText, Data: []byte("long")}, {3}: {Format: chain.FormatBytes, Data: []byte{0xff}},
+	}
 	b.host.Pairing = func(_ [96]byte, ns, msg []byte, _ [48]byte) bool { return string(ns)+string(msg) == "nsm" }
 	for _, row := range []struct{ rule, expr, want string }{
 		{"entitlement with parameters", "entitlement('http.fetch')", "{'n': 5}"},
@@ -112,6 +115,11 @@ func TestServices(t *testing.T) {
 		{"extended", "extend_timer(schedule_timer(9), 10)", "None"},
 		{"extended into the past", "extend_timer(schedule_timer(9), 1)", "cowboy_sdk.HeightPassed: the height of a timer is not in the future"},
 		{"job", "(lambda j: [job_status(j), cancel_job(j), job_status(j), cancel_job(j)])(submit_job({'a': 1}))", "['pending', True, 'cancelled', False]"},
+		{"what is kept of a job", "[job_result('0x01' + '00' * 31), job_result(b'\\x03' + bytes(31))]", "['long', b'\\xff']"},
+		{"under its hash", "job_result('0x01' + '00' * 31, keccak256(b'long'))", "'long'"},
+		{"under another", "job_result('0x01' + '00' * 31, bytes(32))", "cowboy_sdk.RunnerError: the result has another hash than the answer says"},
+		{"nothing is kept", "job_result('0x04' + '00' * 31)", "cowboy_sdk.NotFound: no result of that job is kept for the actor"},
+		{"no id", "job_result('0x04')", "ValueError: an identifier is '0x' and 64 hexadecimal digits, or 32 bytes"},
 		{"rent", "[rent.prepay(5), rent.status()['balance_epochs'], rent.status()['state']]", "[0, 5, 'paid']"},
 		{"no rent", "rent.prepay(0)", "ValueError: epochs must be at least 1"},
 		{"bond", "storage.bond(1 << 21)", "None"},

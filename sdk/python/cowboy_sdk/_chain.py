@@ -13,6 +13,7 @@ import builtins
 import copy
 import hashlib
 import inspect
+import json
 import os
 from collections import deque
 from dataclasses import dataclass, field
@@ -27,6 +28,7 @@ DEPTH = 32
 DISPATCHER = "0x" + "2".rjust(40, "0")
 VERIFIER = "0x" + "3".rjust(40, "0")
 LAST_SYSTEM = 0x100
+RESULT_BYTES = 64 << 10
 OUTCOMES = ("impossible", "actor_fault", "external_fault", "no_agreement", "timeout", "no_candidates")
 
 
@@ -99,6 +101,7 @@ class Job:
     waits: Any = None
     status: str = "pending"
     height: int = 0
+    kept: Optional[tuple[str, str, bytes]] = None  # what it came to, if the answer names it: for whom, format, data
 
     def format(self) -> str:
         """What data comes as: what the specification says, json where something is taken out
@@ -119,6 +122,15 @@ class Job:
             "correlation_id": self.spec.get("correlation_id") or self.id,
         }
         return {**told, "error": name} if error else told
+
+    def keep(self, to: str, output: Any) -> dict:
+        """Keeps what does not fit into the answer to an actor; how the answer names it."""
+        form = self.format()
+        data = {"text": str.encode, "bytes": bytes}.get(form, lambda v: json.dumps(v, separators=(",", ":")).encode())(output)
+        if len(data) > RESULT_BYTES:
+            raise ValueError(f"the data of job {self.id} are longer than {RESULT_BYTES} bytes")
+        self.kept = (to, form, data)
+        return {"hash": keccak256(data), "bytes": len(data)}
 
 
 @dataclass
@@ -278,11 +290,17 @@ class Chain:
         kind = {"text": str, "bytes": bytes}.get(found.format(), object)
         if error is None and not isinstance(output, kind):
             raise TypeError(f"the data of job {job} are {found.format()}, not {type(output).__name__}")
-        answer = encode(found.told(output, error, list(runners)))
+        to = address(found.spec.get("reply_to") or found.actor)
+        told = found.told(output, error, list(runners))
+        try:
+            answer = encode(told)
+        except ValueError:
+            if error is not None:
+                raise
+            answer = encode({**told, **dict.fromkeys(("output", "result"), found.keep(to, output))})
         found.status = "done" if error is None else "failed"
         if isinstance(found.waits, Waiting):
             return self._resume(found.waits, job, decode(answer))
-        to = address(found.spec.get("reply_to") or found.actor)
         if found.handler is None:
             return Receipt()
         sender = VERIFIER if to == found.actor else found.actor  # resolution 12.53

@@ -270,6 +270,15 @@ def job_status(job_id):
     return "assigned" if drawn else job.status
 
 
+def job_result(job_id):
+    if isinstance(job_id, bytes):
+        job_id = "0x" + job_id.hex()
+    job = _state().jobs.get(job_id)
+    if job is None or job.kept is None or job.kept[0] != current().actor:
+        raise _error("NotFound", "no result of that job is kept for the actor")
+    return job.kept[1:]
+
+
 def answer(spec):
     raise _error("RunnerError", "await of a runner outside @runner.continuation")
 

@@ -67,7 +67,7 @@ def _most(terms: dict, found: list, threshold: int) -> tuple[Any, Optional[str],
     names = [terms["vote_field"]] if terms.get("vote_field") else terms.get("fields")
     groups: dict[bytes, list] = {}
     for runner, data in found:
-        key = encode(data if names is None else [_field(data, name) for name in names])
+        key = encode(data if names is None else [_field(data, name) for name in names], most=1 << 20)  # as data, they are shorter
         groups.setdefault(key, []).append((runner, data))
     best = max(groups.values(), key=len)
     if len(best) < threshold:

@@ -36,11 +36,11 @@ def _int(n: int) -> bytes:
     return _head(6, tag) + _head(2, len(raw)) + raw
 
 
-def encode(value: Any) -> bytes:
-    """The canonical bytes; TypeError for what has none, ValueError beyond 64 KiB."""
+def encode(value: Any, most: int = BYTES_MAX) -> bytes:
+    """The canonical bytes; TypeError for what has none, ValueError beyond most, 64 KiB."""
     out = _encode(value, DEPTH_MAX)
-    if len(out) > BYTES_MAX:
-        raise ValueError(f"value is too long to serialize: more than {BYTES_MAX} bytes")
+    if len(out) > most:
+        raise ValueError(f"value is too long to serialize: more than {most} bytes")
     return out
 
 

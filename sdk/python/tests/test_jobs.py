@@ -3,7 +3,7 @@
 import pathlib
 import unittest
 
-from cowboy_sdk import NotFound, PermissionDenied, RESULT_VERIFIER, StateChanged
+from cowboy_sdk import NotFound, PermissionDenied, RESULT_VERIFIER, RunnerError, StateChanged
 from cowboy_sdk.testing import SILENT, Chain, Fault, account
 
 EXAMPLES = pathlib.Path(__file__).resolve().parent.parent / "examples"
@@ -222,6 +222,55 @@ def other(msg):
         self.assertEqual(self.do("other").check().output, "E1401")
         self.chain.work(lambda job, seat: "o")
         self.assertEqual(self.chain.storage(self.at), {"told": "o"})
+
+    def test_long_results(self):
+        source = """
+from cowboy_sdk import *
+
+@actor
+class A:
+    @public
+    @runner.continuation
+    async def wait(self, msg):
+        result = await runner.llm("p", result_schema={"max_return_bytes": 65536, "expected_execution_ms": 1, "data_format": msg.form})
+        self.storage["got"] = [type(result.output).__name__, len(result.output)]
+
+    @public
+    def ask(self, msg):
+        return submit_job({"type": "llm", "prompt": "p"}, "answered")
+
+    @public
+    def answered(self, msg):
+        self.storage["named"] = msg.output
+        self.storage["got"] = len(job_result(msg.job_id, msg.output["hash"]))
+
+    @public
+    def look(self, msg):
+        return len(job_result(msg.id, msg.get("digest")))
+
+    @public
+    def got(self, msg):
+        return self.storage["got"]
+"""
+        self.chain = Chain()
+        self.at = self.chain.deploy(source)
+        for form, output, got in (("text", "x" * 65_536, ["str", 65_536]), ("bytes", b"x" * 33_000, ["bytes", 33_000]), ("json", [0.5] * 9_000, ["list", 9_000])):
+            self.do("wait", {"form": form}).check()
+            self.work(lambda job, seat: output)
+            self.assertEqual(self.chain.read(self.at, "got"), got)
+        job = self.do("ask").check().output
+        self.work(lambda job, seat: "y" * 40_000)
+        self.assertEqual(self.chain.read(self.at, "got"), 40_000)
+        self.assertEqual(self.chain.storage(self.at)["named"]["bytes"], 40_000)
+        self.assertEqual(self.do("look", {"id": job}).check().output, 40_000)
+        self.assertIsInstance(self.do("look", {"id": job, "digest": bytes(32)}).error, RunnerError)
+        self.assertIsInstance(self.do("look", {"id": "0x" + "00" * 32}).error, NotFound)
+        own, self.at = self.at, self.chain.deploy(source, None, account("another"), b"s")
+        self.assertIsInstance(self.do("look", {"id": job}).error, NotFound)
+        self.at = own
+        self.do("ask").check()
+        with self.assertRaises(ValueError):
+            self.work(lambda job, seat: "y" * 65_537)
 
     def test_what_answers_say(self):
         self.deploy("job_timeout")

@@ -830,10 +830,31 @@ class TaskGroup:
         yield
 
 
+def job_result(job_id, digest=None):
+    """What a job came to, where the answer names its output by hash and length:
+    a text, bytes, or what the JSON says. RunnerError where it has another hash than
+    digest."""
+    form, data = _host.job_result(job_id)
+    if digest is not None and keccak256(data) != digest:
+        raise RunnerError("the result has another hash than the answer says")
+    if form == "json":
+        import json
+        return json.loads(data.decode())
+    return data.decode() if form == "text" else data
+
+
+def _output(answer):
+    """The output of an answer, or what it names; JSON has no bytes."""
+    output = answer.get("output")
+    if type(output) is dict and type(output.get("hash")) is bytes:
+        return job_result(answer["job_id"], output["hash"])
+    return output
+
+
 def _result(answer, context):
     if isinstance(answer, dict) and answer.get("error") is not None:
         raise RunnerError(str(answer["error"]))
-    return Result(answer.get("output") if isinstance(answer, dict) else answer, context)
+    return Result(_output(answer) if isinstance(answer, dict) else answer, context)
 
 
 def _plain(value):
