@@ -15,6 +15,7 @@
 //	commitments, results                                       by instructions
 //	Dispatch.Due         silence, retry/, settlement, pruning  as it falls due
 //	Dispatch.Retry       seats of the next attempt             after Due
+//	verdict              kept/                                 what the answer has no room for (ADR 236)
 //	Dispatch.Promises    lane, lane/                           before Due: what results take of the lane
 //
 // In: an overlay of the state, parameters, the height, the seed of the block, and by

@@ -25,6 +25,8 @@
 //     once, whole, by [Escrow.Settle].
 //   - What is slashed stays with the balance of 0x01, in its seat, until its job ends
 //     (resolution 12.81; ADR 217).
+//   - What a job came to is in its answer, or named there and under kept/ of 0x02 until the rows
+//     of the job go, never longer than the job allows (ADR 236).
 //   - A result is paid if it agrees with the outcome and came by the deadline, whoever
 //     showed it and however late in the block order (resolution 11.28).
 //   - Judging takes less than job.judge_steps_per_block in a block and the steps of one job,
