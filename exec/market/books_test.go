@@ -11,6 +11,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/exec/market/jobs"
 	"github.com/cowboy-foundation/cowboy/exec/market/runners"
 	"github.com/cowboy-foundation/cowboy/state"
+	"github.com/cowboy-foundation/cowboy/state/statetest"
 )
 
 // TestBooksFindWhatIsMissing: a coin more or less in any of the market's accounts, or a
@@ -71,5 +72,40 @@ func TestBooksFindWhatIsMissing(t *testing.T) {
 			}
 			w.maps.Storages[account] = whole
 		}
+	}
+}
+
+// TestBooksCountWhatIsKept: the bytes of results that are kept, as rows come, change and go; a
+// row that is none is an error.
+func TestBooksCountWhatIsKept(t *testing.T) {
+	m := statetest.NewMaps(nil)
+	var b books.Books
+	write := func(id chain.Hash, row []byte) error {
+		o := state.NewOverlay(m)
+		o.SetStorage(chain.AddrJobDispatcher, jobs.KeptKey(id), row)
+		err := b.Follow(m, o.Delta())
+		m.Write(o.Delta())
+		return err
+	}
+	row := func(bytes int) []byte {
+		return (&jobs.Kept{To: chain.Address{1}, Format: chain.FormatText, Data: make([]byte, bytes)}).Encode()
+	}
+	for n, step := range []struct {
+		id   byte
+		row  []byte
+		want uint64
+	}{{1, row(100), 100}, {2, row(7), 107}, {1, row(50), 57}, {1, nil, 7}, {2, nil, 0}} {
+		if err := write(chain.Hash{step.id}, step.row); err != nil || b.Kept != step.want {
+			t.Errorf("step %d: %d bytes, %v, want %d", n, b.Kept, err, step.want)
+		}
+		if whole, err := books.Read(m); err != nil || whole != b {
+			t.Errorf("step %d: %+v from the whole, %v, want %+v", n, whole, err, b)
+		}
+	}
+	if err := write(chain.Hash{3}, row(1)[:20]); !errors.Is(err, jobs.ErrRecord) {
+		t.Errorf("a row that is none: %v", err)
+	}
+	if _, err := books.Read(m); !errors.Is(err, jobs.ErrRecord) {
+		t.Errorf("a state with a row that is none: %v", err)
 	}
 }
