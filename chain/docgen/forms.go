@@ -159,6 +159,8 @@ var refusals = []struct {
 	{4015, "refused for another reason, which the message says"},
 	{4016, "its cycles limit is above what the actor may use in the next block"},
 	{4017, "value and fees exceed 64 bits"},
+	{4018, "sent to the path of another runner than has signed"},
+	{4019, "sent to a runner's path that takes other instructions"},
 }
 
 func formsText() string {

@@ -421,6 +421,9 @@ func (p *Params) checkJob() error {
 
 func (p *Params) checkCIP11() error {
 	c := &p.CIP11
+	if c.PollDisabled && !c.TransportEnabled { // runners would learn of no work
+		return errors.New("cip11.poll_disabled is on and cip11.transport_enabled is not")
+	}
 	return firstOutside(
 		bound{"cip11.min_subset", c.MinSubset, 1, c.MaxSubset},
 		bound{"cip11.max_subset", c.MaxSubset, 1, 1_000},

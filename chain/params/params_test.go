@@ -108,6 +108,7 @@ func TestParamsCheck(t *testing.T) {
 	f("inflation_basis_points[4].until_year", func(p *params.Params) { p.InflationBasisPoints[4].UntilYear = 20 })
 	f("intrinsic_costs.transfer_cycles", func(p *params.Params) { p.Intrinsic.TransferCycles = 0 })
 	f("cip11.hard_min_subset = 19", func(p *params.Params) { p.CIP11.HardMinSubset = 19 })
+	f("cip11.poll_disabled", func(p *params.Params) { p.CIP11.PollDisabled = true })
 	f("cip11.t_hard = 10", func(p *params.Params) { p.CIP11.HardThreshold = 10 })
 	f("cip11.selection_seed_delay_views = 2", func(p *params.Params) { p.CIP11.SelectionSeedDelayViews = 2 })
 	f("runner.unbonding_blocks", func(p *params.Params) { p.Runner.UnbondingBlocks = 899 })

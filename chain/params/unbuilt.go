@@ -36,7 +36,14 @@ func unbuiltParams() []string {
 		"staking.invalid_proposal_jails", "staking.validator_changes_per_epoch_max",
 		"leader_no_repeat",         // another draw
 		"governance.sunset_blocks", // voting by weight of tokens
-		"cip11",                    // presence
+		// presence and the link: all of cip11 but poll_disabled
+		"cip11.min_subset", "cip11.max_subset", "cip11.hard_min_subset", "cip11.result_tx_inclusion_grace_blocks",
+		"cip11.result_tx_rebroadcast_interval_blocks", "cip11.heartbeat_blocks", "cip11.presence_timeout_blocks",
+		"cip11.ack_timeout_blocks", "cip11.mru_ttl_blocks", "cip11.mru_weight_multiplier", "cip11.selection_seed_delay_views",
+		"cip11.selection_seed_margin_ms", "cip11.max_frame_bytes", "cip11.t_hard", "cip11.t_route", "cip11.receipt_freshness_blocks",
+		"cip11.presence_proof_ttl_blocks", "cip11.presence_cert_base_cycles", "cip11.presence_receipt_precheck_cycles",
+		"cip11.presence_receipt_ed25519_verify_cycles", "cip11.overlap_blocks", "cip11.weight_floor_e6", "cip11.transport_enabled",
+		"cip11.presence_shadow_enabled", "cip11.present_first_enabled", "cip11.presence_hard_exclude_enabled",
 		"job.challenge_bond", "job.dispute_runners", "job.overcharge_min_samples", "job.model_deposit", "job.commitment_form",
 		"runner.stake_cover_filter", "runner.slash_schema_basis_points", "runner.slash_wrong_model_basis_points",
 		"runner.slash_prompt_leak_basis_points", "runner.slash_fault_basis_points", "runner.challenger_share_basis_points",

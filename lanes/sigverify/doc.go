@@ -6,7 +6,7 @@
 //
 //	rpc, p2p → SubmitFrom → ring → gather (≤ BatchWaitMax) → worker per core:
 //	    size → hash → sender cache → decode, classify → recover the batch
-//	    → reorder buffer → lanes admit the batch → reply to each submitter
+//	    → reorder buffer → guards → lanes admit the batch → reply to each submitter
 //
 //	ledger → VerifyBlock: the same checks for a proposed block, at once and
 //	    beside the queue; what admission has seen costs one hash and one lookup,

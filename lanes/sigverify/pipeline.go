@@ -28,7 +28,7 @@ type Lanes interface {
 // Verdict is the answer to one submitted transaction.
 type Verdict struct {
 	Hash chain.Hash        // zero if the body is too long to be hashed
-	Tx   *chain.VerifiedTx // nil if the bytes or the signature were refused
+	Tx   *chain.VerifiedTx // nil if the bytes, the signature or the submission's guard refused it
 	Err  error             // nil if the lanes admitted it
 }
 
@@ -84,8 +84,13 @@ type submission struct {
 	verdicts []Verdict
 	left     atomic.Int64
 	reply    func([]Verdict)
+	guard    Guard // nil: everything passes
 	from     holder
 }
+
+// Guard refuses transactions whose bytes and signature are good: nil for those that may go
+// on to the lanes, else the verdict. It must not block.
+type Guard func(*chain.VerifiedTx) error
 
 // New returns a pipeline that hands verified transactions to lanes.
 func New(cfg Config, lanes Lanes) (*Pipeline, error) {
@@ -118,28 +123,29 @@ func (p *Pipeline) Submit(bodies [][]byte, reply func([]Verdict)) error {
 
 // SubmitOf is Submit for a client of the node's own RPC, all of which are one source:
 // while much of its share is held, a client who holds more than its own part is answered
-// with ErrBusy and others are not. The verdicts are appended to into, whose memory is the
-// pipeline's until reply has them.
-func (p *Pipeline) SubmitOf(client netip.Addr, bodies [][]byte, into []Verdict, reply func([]Verdict)) error {
-	return p.submit(holder{p.shares.accountOf(0), p.clients.ofClient(client)}, bodies, into, reply)
+// with ErrBusy and others are not. What guard refuses, unless it is nil, enters no lane. The
+// verdicts are appended to into, whose memory is the pipeline's until reply has them.
+func (p *Pipeline) SubmitOf(client netip.Addr, guard Guard, bodies [][]byte, into []Verdict, reply func([]Verdict)) error {
+	from := holder{p.shares.accountOf(0), p.clients.ofClient(client)}
+	return p.submit(&submission{reply: reply, guard: guard, from: from}, bodies, into)
 }
 
 // SubmitFrom is Submit for a named source. While the queue is contended, a
 // source that holds its share of it is answered with ErrBusy and others are
 // not; [Pipeline.Credit] says beforehand how much would be taken.
 func (p *Pipeline) SubmitFrom(source Source, bodies [][]byte, reply func([]Verdict)) error {
-	return p.submit(holder{source: p.shares.accountOf(source)}, bodies, nil, reply)
+	return p.submit(&submission{reply: reply, from: holder{source: p.shares.accountOf(source)}}, bodies, nil)
 }
 
-func (p *Pipeline) submit(from holder, bodies [][]byte, into []Verdict, reply func([]Verdict)) error {
+func (p *Pipeline) submit(of *submission, bodies [][]byte, into []Verdict) error {
 	if len(bodies) == 0 {
-		reply(into)
+		of.reply(into)
 		return nil
 	}
 	if p.ended.Load() {
 		return ErrStopped
 	}
-	whole := piece{bodies: bodies, of: &submission{reply: reply, from: from}}
+	whole := piece{bodies: bodies, of: of}
 	if err := p.reserve(whole.of.from, len(bodies), whole.byteCount()); err != nil {
 		return err
 	}
@@ -301,10 +307,32 @@ func (p *Pipeline) gather(ctx context.Context, timer *time.Timer, b *batch) bool
 	return true
 }
 
+// guard refuses what the submissions of a batch let pass no further.
+func (p *Pipeline) guard(b *batch) {
+	first := 0 // place of the piece in the batch
+	for _, w := range b.pieces {
+		txs, errs := b.txs[first:first+len(w.bodies)], b.errs[first:]
+		first += len(w.bodies)
+		if w.of.guard == nil {
+			continue
+		}
+		for i, tx := range txs {
+			if tx == nil {
+				continue
+			}
+			if errs[i] = w.of.guard(tx); errs[i] != nil {
+				txs[i] = nil
+				p.Stats.Refused.Add(1)
+			}
+		}
+	}
+}
+
 // handToLanes hands the verified transactions of a batch to the lanes and answers the
 // submissions.
 func (p *Pipeline) handToLanes(ctx context.Context, b *batch) {
 	start := time.Now()
+	p.guard(b)
 	verified := make([]*chain.VerifiedTx, 0, len(b.txs))
 	for _, tx := range b.txs {
 		if tx != nil {

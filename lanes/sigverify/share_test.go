@@ -124,7 +124,7 @@ func TestClientsShareTheRPC(t *testing.T) {
 				return out
 			}
 			ask := func(client netip.Addr, n int) error {
-				return p.SubmitOf(client, bodies(n), nil, func([]Verdict) {})
+				return p.SubmitOf(client, nil, bodies(n), nil, func([]Verdict) {})
 			}
 			for _, s := range apart(p, test.peers+1)[min(1, test.peers):] {
 				if s != 0 {

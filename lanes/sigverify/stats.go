@@ -14,7 +14,7 @@ type Stats struct {
 	Decoded   atomic.Uint64 // bodies that were read field by field
 	Recovered atomic.Uint64 // senders recovered from a signature
 	Forged    atomic.Uint64 // refused for their signature
-	Refused   atomic.Uint64 // verified, but refused by the lanes
+	Refused   atomic.Uint64 // verified, but refused by a guard or the lanes
 
 	Batches      atomic.Uint64 // batches verified for the queue
 	BatchTxs     atomic.Uint64 // transactions in them

@@ -92,7 +92,7 @@ type Pool interface {
 
 // Admission judges what clients submit, and reads senders of stored blocks that lack them.
 type Admission interface {
-	SubmitOf(client netip.Addr, bodies [][]byte, into []sigverify.Verdict, reply func([]sigverify.Verdict)) error
+	SubmitOf(client netip.Addr, guard sigverify.Guard, bodies [][]byte, into []sigverify.Verdict, reply func([]sigverify.Verdict)) error
 	ReadBlock(ctx context.Context, bodies [][]byte) ([]*chain.VerifiedTx, error)
 }
 

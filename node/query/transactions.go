@@ -13,13 +13,18 @@ import (
 
 // Submit implements rpc.Transactions. What the pool admits is kept over a restart.
 func (s *Source) Submit(ctx context.Context, bodies [][]byte, into []rpc.Verdict) ([]rpc.Verdict, error) {
-	return s.submit(ctx, bodies, into, s.cfg.Keep)
+	return s.submit(ctx, nil, bodies, into, s.cfg.Keep)
+}
+
+// SubmitOnly implements rpc.Transactions.
+func (s *Source) SubmitOnly(ctx context.Context, pass func(*chain.VerifiedTx) error, bodies [][]byte, into []rpc.Verdict) ([]rpc.Verdict, error) {
+	return s.submit(ctx, pass, bodies, into, s.cfg.Keep)
 }
 
 // SubmitUnkept is [Source.Submit] for what the node itself sends: it is not kept over a
 // restart, and is sent again where it is needed.
 func (s *Source) SubmitUnkept(ctx context.Context, bodies [][]byte) ([]rpc.Verdict, error) {
-	return s.submit(ctx, bodies, nil, func(netip.Addr, []*chain.VerifiedTx) {})
+	return s.submit(ctx, nil, bodies, nil, func(netip.Addr, []*chain.VerifiedTx) {})
 }
 
 // verdictRoom is the memory for the pipeline's verdicts on one submission, which a later
@@ -36,13 +41,13 @@ func (s *Source) verdictRoom() *verdictRoom {
 	return &verdictRoom{done: make(chan []sigverify.Verdict, 1)}
 }
 
-// submit has the bodies judged, spreads those that the pool admits and hands them to
-// keep, which must not block.
+// submit has the bodies judged, spreads those that guard passes and the pool admits, and
+// hands them to keep, which must not block.
 func (s *Source) submit(
-	ctx context.Context, bodies [][]byte, into []rpc.Verdict, keep func(netip.Addr, []*chain.VerifiedTx),
+	ctx context.Context, guard sigverify.Guard, bodies [][]byte, into []rpc.Verdict, keep func(netip.Addr, []*chain.VerifiedTx),
 ) ([]rpc.Verdict, error) {
 	client, room := rpc.ClientOf(ctx), s.verdictRoom()
-	err := s.cfg.Admission.SubmitOf(client, bodies, room.list[:0], func(v []sigverify.Verdict) {
+	err := s.cfg.Admission.SubmitOf(client, guard, bodies, room.list[:0], func(v []sigverify.Verdict) {
 		txs := sigverify.Admitted(v)
 		keep(client, txs)
 		s.cfg.Spread(txs)

@@ -22,7 +22,7 @@ type lateAdmission struct {
 	writers  sync.WaitGroup
 }
 
-func (a *lateAdmission) SubmitOf(_ netip.Addr, bodies [][]byte, into []sigverify.Verdict, reply func([]sigverify.Verdict)) error {
+func (a *lateAdmission) SubmitOf(_ netip.Addr, _ sigverify.Guard, bodies [][]byte, into []sigverify.Verdict, reply func([]sigverify.Verdict)) error {
 	verdicts := append(into, make([]sigverify.Verdict, len(bodies))...)
 	a.writers.Go(func() {
 		if bodies[0][0] == 'l' {
@@ -111,7 +111,7 @@ func TestHeadIsListedFromMemory(t *testing.T) {
 // usedNonces is an admission that finds the nonce of everything used.
 type usedNonces struct{ *lateAdmission }
 
-func (usedNonces) SubmitOf(_ netip.Addr, bodies [][]byte, into []sigverify.Verdict, reply func([]sigverify.Verdict)) error {
+func (usedNonces) SubmitOf(_ netip.Addr, _ sigverify.Guard, bodies [][]byte, into []sigverify.Verdict, reply func([]sigverify.Verdict)) error {
 	for _, body := range bodies {
 		into = append(into, sigverify.Verdict{Hash: chain.TxHash(body), Err: &lanes.NonceTooLowError{Got: 3, Want: 4}})
 	}

@@ -74,6 +74,8 @@ func codes() []codeOf {
 		{is(fees.ErrNonceMax), rpc.CodeTxRejected},
 		{is(fees.ErrLane), rpc.CodeTxRejected},
 		{is(lanes.ErrShunned), rpc.CodeTxRejected},
+		{is(rpc.ErrOtherSender), rpc.CodeTxSender},
+		{is(rpc.ErrOtherInstruction), rpc.CodeTxInstruction},
 
 		{as[*sigverify.SizeError], rpc.CodeTxTooLarge},
 		{as[*chain.UnknownInstructionError], rpc.CodeTxUnsupported},

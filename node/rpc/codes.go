@@ -57,6 +57,7 @@ const (
 	CodeNoCandidate        Code = 2015 // the runner could not be drawn for the job
 	CodeCandidatesGone     Code = 2016 // nobody is drawn for the job any more, and the state of its submission is not kept
 	CodeNotKept            Code = 2009 // this node began with a later state: ask an older one
+	CodePollDisabled       Code = 2017 // the chain has decided that runners are told of their work by the link alone
 )
 
 // Too much or too early.
@@ -92,6 +93,8 @@ const (
 	CodeTxRejected       Code = 4015 // refused for a reason no other code names
 	CodeActorBusy        Code = 4016 // the cycles limit is above what the actor may use in the next block
 	CodeTxAmountOverflow Code = 4017 // value plus fees exceed 64 bits
+	CodeTxSender         Code = 4018 // the sender is another than the path names
+	CodeTxInstruction    Code = 4019 // the path takes other instructions
 )
 
 // The node failed.

@@ -27,6 +27,10 @@ func FuzzRequest(f *testing.F) {
 	f.Add("POST", "/submit_wait", "timeout_ms=100", wire)
 	f.Add("POST", "/faucet", "", []byte(`{"address":"0x3333333333333333333333333333333333333333"}`))
 	f.Add("POST", "/dev/advance", "", []byte(`{"blocks":3}`))
+	runner := "/runner/0x3333333333333333333333333333333333333333"
+	f.Add("POST", runner+"/heartbeat", "", wire)
+	f.Add("POST", runner+"/job_result", "hashes=0", wire)
+	f.Add("GET", runner+"/jobs", "after=0x00&limit=3&specs=0", []byte(nil))
 	f.Add("PUT", "/proof/account/%00", "%", []byte("{"))
 	f.Fuzz(func(t *testing.T, method, path, query string, body []byte) {
 		source := rpctest.New()

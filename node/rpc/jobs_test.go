@@ -49,7 +49,7 @@ func (d docket) putJob(id chain.Hash, change func(j *jobs.Job)) *jobs.Job {
 	return j
 }
 
-func newDocket(t *testing.T) (docket, *rpc.Server) {
+func newDocket(t testing.TB) (docket, *rpc.Server) {
 	d := docket{rpctest.New(), state.NewOverlay(state.Empty{}), map[chain.Hash]*chain.Tx{}}
 	cfg := rpc.DefaultConfig()
 	cfg.RequestsPerSecond = 0

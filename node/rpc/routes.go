@@ -68,6 +68,7 @@ func (s *Server) table() []route {
 	t = append(t, s.actorRoutes()...)
 	t = append(t, s.tokenRoutes()...)
 	t = append(t, s.runnerRoutes()...)
+	t = append(t, s.runnerSubmitRoutes()...)
 	t = append(t, s.jobRoutes()...)
 	t = append(t, s.entitlementRoutes()...)
 	for i := range t {

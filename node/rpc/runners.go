@@ -83,6 +83,7 @@ func (s *Server) runnerRoutes() []route {
 	get := http.MethodGet
 	return []route{
 		{method: get, pattern: "/runner/{address}", about: "a runner: stake, offer, health, reputation", handle: s.runner, cost: costStateProof},
+		{method: get, pattern: "/runner/{address}/jobs", about: "what a runner owes: its open seats, what is due and until when; ?after=JOB&limit=50&specs=0", handle: s.runnerJobs, cost: costStateProof},
 		{method: get, pattern: "/runners/active", about: "all runners that ever registered, in the order in which they joined; ?offset=0&limit=50", handle: s.runners, slots: s.exports, cost: costBlockProof},
 	}
 }

@@ -12,12 +12,19 @@ import (
 // envelope decodes, even if every verdict is a refusal: a batch has no single
 // status. The answer is binary for whoever asks for that ([VerdictsMedia]).
 func (s *Server) submit(w http.ResponseWriter, r *http.Request, _ []string) error {
+	return s.submitTo(w, r, s.source.Submit)
+}
+
+// admission is [Transactions.Submit], or what does the same for some transactions alone.
+type admission func(ctx context.Context, bodies [][]byte, into []Verdict) ([]Verdict, error)
+
+func (s *Server) submitTo(w http.ResponseWriter, r *http.Request, admit admission) error {
 	hashes, err := hashesParam(r)
 	if err != nil {
 		return err
 	}
 	room := s.submitRoom()
-	verdicts, err := s.readAndSubmit(w, r, room)
+	verdicts, err := s.readAndSubmit(w, r, admit, room)
 	if err != nil {
 		return err // of which the source may still read: the room is not used again
 	}
@@ -61,7 +68,7 @@ func (s *Server) submitWait(w http.ResponseWriter, r *http.Request, _ []string) 
 	if err != nil {
 		return err
 	}
-	verdicts, err := s.readAndSubmit(w, r, &submitRoom{})
+	verdicts, err := s.readAndSubmit(w, r, s.source.Submit, &submitRoom{})
 	if err != nil {
 		return err
 	}
@@ -120,8 +127,8 @@ func (s *Server) addReceipts(ctx context.Context, verdicts []Verdict, into []Sub
 	return nil
 }
 
-// readAndSubmit reads a submission and has the source judge it. The verdicts are the room's.
-func (s *Server) readAndSubmit(w http.ResponseWriter, r *http.Request, room *submitRoom) ([]Verdict, error) {
+// readAndSubmit reads a submission and has it judged. The verdicts are the room's.
+func (s *Server) readAndSubmit(w http.ResponseWriter, r *http.Request, admit admission, room *submitRoom) ([]Verdict, error) {
 	if err := checkContentType(r, "application/octet-stream", "application/x-www-form-urlencoded"); err != nil {
 		return nil, err
 	}
@@ -135,7 +142,7 @@ func (s *Server) readAndSubmit(w http.ResponseWriter, r *http.Request, room *sub
 			"the body is not 1 to %d transactions, each a u32 big-endian length and a CBOR body: %s",
 			s.cfg.SubmitTxsMax, clip(err.Error()))
 	}
-	verdicts, err := s.source.Submit(r.Context(), bodies, room.verdicts[:0])
+	verdicts, err := admit(r.Context(), bodies, room.verdicts[:0])
 	if err != nil {
 		return nil, err
 	}

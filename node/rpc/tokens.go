@@ -57,13 +57,8 @@ func (s *Server) listed(r *http.Request) (offset, limit uint64, err error) {
 	if offset, err = queryUint(q, "offset", 0); err != nil {
 		return 0, 0, err
 	}
-	if limit, err = queryUint(q, "limit", s.cfg.ListDefault); err != nil {
-		return 0, 0, err
-	}
-	if limit < 1 || limit > s.cfg.ListMax {
-		return 0, 0, badRequest(CodeBadNumber, "limit=%d is out of range: give 1 to %d", limit, s.cfg.ListMax)
-	}
-	return offset, limit, nil
+	limit, err = s.limitParam(q)
+	return offset, limit, err
 }
 
 // storageReader reads the finalized head. What is read of tokens in several steps

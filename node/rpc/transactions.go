@@ -14,6 +14,10 @@ type Transactions interface {
 	// no reference to the slices. An error means that the caller has no verdict, and that
 	// the bodies may still be read: they must not change.
 	Submit(ctx context.Context, bodies [][]byte, into []Verdict) ([]Verdict, error)
+	// SubmitOnly is Submit of transactions that pass: one that it has an error for enters
+	// no pool, and the error is its verdict ([ErrOtherSender], [ErrOtherInstruction]).
+	// pass must not block.
+	SubmitOnly(ctx context.Context, pass func(*chain.VerifiedTx) error, bodies [][]byte, into []Verdict) ([]Verdict, error)
 	// Wait returns nil when every transaction is in a finalized block and the
 	// context's error when that ends first.
 	Wait(ctx context.Context, hashes []chain.Hash) error

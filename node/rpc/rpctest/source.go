@@ -2,6 +2,7 @@ package rpctest
 
 import (
 	"context"
+	"errors"
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/crypto/keccak"
@@ -58,8 +59,21 @@ func (c *Chain) BaseFees() rpc.FeeQuote {
 	return q
 }
 
+// passCode names the error of a transaction that does not pass.
+func passCode(err error) rpc.Code {
+	if errors.Is(err, rpc.ErrOtherSender) {
+		return rpc.CodeTxSender
+	}
+	return rpc.CodeTxInstruction
+}
+
 // Submit judges and queues.
-func (c *Chain) Submit(_ context.Context, bodies [][]byte, into []rpc.Verdict) ([]rpc.Verdict, error) {
+func (c *Chain) Submit(ctx context.Context, bodies [][]byte, into []rpc.Verdict) ([]rpc.Verdict, error) {
+	return c.SubmitOnly(ctx, func(*chain.VerifiedTx) error { return nil }, bodies, into)
+}
+
+// SubmitOnly is Submit for transactions that pass.
+func (c *Chain) SubmitOnly(_ context.Context, pass func(*chain.VerifiedTx) error, bodies [][]byte, into []rpc.Verdict) ([]rpc.Verdict, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.Fault != nil {
@@ -68,6 +82,11 @@ func (c *Chain) Submit(_ context.Context, bodies [][]byte, into []rpc.Verdict) (
 	accepted := false
 	for _, body := range bodies {
 		tx, v := c.verdictOf(body)
+		if tx != nil {
+			if err := pass(tx); err != nil {
+				tx, v = nil, rpc.Verdict{Hash: v.Hash, Code: passCode(err), Message: err.Error()}
+			}
+		}
 		into = append(into, v)
 		if tx == nil {
 			continue
