@@ -164,7 +164,7 @@ func (r *recordRoom) of(e *Executed, certificate []byte) store.BlockRecord {
 	}
 	return store.BlockRecord{
 		Height: e.Height(), Digest: e.Digest, Block: e.Encoded, Certificate: certificate,
-		Receipts: e.receipts, ReceiptIDs: r.ids, Senders: r.senders, Emitters: emittersOf(e.Receipts),
+		Receipts: e.receipts, ReceiptIDs: r.ids, Senders: r.senders, Emitters: emittersOf(e.Receipts), Jobs: e.jobs,
 	}
 }
 

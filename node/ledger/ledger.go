@@ -195,7 +195,8 @@ type Executed struct {
 	Round    beacon.Round
 	Txs      []*chain.VerifiedTx
 	Receipts []chain.Receipt
-	receipts [][]byte // encoded, of a block that was executed here
+	receipts [][]byte       // encoded, of a block that was executed here
+	jobs     []store.JobsOf // that it begins, likewise
 	State    *store.Version
 	Force    governance.Force // parameters of the children
 	runners  uint32           // entries of the registry, which bound the inputs of the children

@@ -321,6 +321,9 @@ func (l *Ledger) seal(h chain.Header, parent *Executed, txs []*chain.VerifiedTx,
 		Block: block, Digest: h.Digest(),
 		Round: roundOf(&h), Txs: txs, Receipts: result.Receipts, receipts: receipts, State: version, Force: force, runners: runners,
 	}
+	if e.jobs, err = jobsOf(result.Delta, version); err != nil {
+		return nil, &fault{fmt.Errorf("index of jobs: %w", err)}
+	}
 	e.bytes = weigh(e, receiptBytes, deltaBytes)
 	return e, nil
 }

@@ -10,6 +10,7 @@
 //	rent, governance               rent.go, governance.go
 //	proofs                         proofs.go
 //	events                         logs.go
+//	jobs of an account             jobs.go
 //	streams and waits              hub.go
 //	development funds              faucet.go
 //

@@ -72,6 +72,9 @@ type Blocks interface {
 	ReceiptIDs(h chain.Height) (ids []chain.Hash, senders []chain.Address, ok bool, err error)
 	ReceiptLocation(hash chain.Hash) (h chain.Height, slot int, ok bool, err error)
 	Emissions(emitter chain.Address, in store.Stretch, most int) ([]store.Emission, error)
+	JobsOf(side store.Side, of chain.Address, in store.Stretch, most int) ([]store.JobsAt, error)
+	// Base is the first block that is kept; the indexes begin behind it.
+	Base() chain.Height
 }
 
 // Past is the state of earlier heights, and the head held still.

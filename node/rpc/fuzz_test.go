@@ -31,6 +31,8 @@ func FuzzRequest(f *testing.F) {
 	f.Add("POST", runner+"/heartbeat", "", wire)
 	f.Add("POST", runner+"/job_result", "hashes=0", wire)
 	f.Add("GET", runner+"/jobs", "after=0x00&limit=3&specs=0", []byte(nil))
+	f.Add("GET", "/jobs", "submitter=0x3333333333333333333333333333333333333333&after=7.1&limit=2&order=oldest", []byte(nil))
+	f.Add("GET", "/jobs", "runner=0x3333333333333333333333333333333333333333", []byte(nil))
 	f.Add("PUT", "/proof/account/%00", "%", []byte("{"))
 	f.Fuzz(func(t *testing.T, method, path, query string, body []byte) {
 		source := rpctest.New()

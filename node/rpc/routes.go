@@ -70,6 +70,7 @@ func (s *Server) table() []route {
 	t = append(t, s.runnerRoutes()...)
 	t = append(t, s.runnerSubmitRoutes()...)
 	t = append(t, s.jobRoutes()...)
+	t = append(t, s.jobListRoutes()...)
 	t = append(t, s.entitlementRoutes()...)
 	for i := range t {
 		if t[i].timeout == 0 && !t[i].stream {

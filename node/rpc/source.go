@@ -13,6 +13,7 @@ package rpc
 //	Actors        programs                              actors.go
 //	Trials        calls that only read, estimates       trials.go
 //	Events        what was emitted                      logs.go
+//	Jobs          whose they are                        joblists.go
 //	Streams       blocks as they become final           events.go
 //	Status        health, evidence                      operate.go
 //	Development   faucet, empty blocks                  operate.go
@@ -37,6 +38,7 @@ type Source interface {
 	Actors
 	Trials
 	Events
+	Jobs
 	Streams
 	Status
 	Development

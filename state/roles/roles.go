@@ -35,6 +35,15 @@ func SeatKey(job chain.Hash, runner chain.Address) state.StorageKey {
 	return state.NewStorageKey(state.VMNamespaceSystem, append(append(b, job[:]...), runner[:]...))
 }
 
+// SplitSeat reads job and runner back out of a key of [SeatKey]; false for another key.
+func SplitSeat(k state.StorageKey) (job chain.Hash, runner chain.Address, ok bool) {
+	const head = 1 + len("who/")
+	if len(k) != head+len(job)+len(runner) || k[0] != state.VMNamespaceSystem || k[1:head] != "who/" {
+		return job, runner, false
+	}
+	return chain.Hash([]byte(k[head : head+len(job)])), chain.Address([]byte(k[head+len(job):])), true
+}
+
 // IsAssigned reports whether an address is a runner that was drawn for a job.
 func IsAssigned(view state.View, job chain.Hash, a chain.Address) (bool, error) {
 	row, err := view.Storage(chain.AddrJobDispatcher, SeatKey(job, a))

@@ -27,6 +27,7 @@ type BlockRecord struct {
 	// of older releases, and those that an import began with, have none.
 	Senders  []chain.Address
 	Emitters []Emitter // of the receipts' events, ascending; for [Store.Emissions] only, no read returns it
+	Jobs     []JobsOf  // each side of each account once; for [Store.JobsOf] only, likewise
 }
 
 // The parts of a block's record in the block log; receipts follow them.
@@ -81,7 +82,7 @@ func putBlock(b *pebble.Batch, rec *BlockRecord, place blocklog.Place) error {
 			return err
 		}
 	}
-	return putEmitters(b, rec)
+	return errors.Join(putEmitters(b, rec), putJobs(b, rec))
 }
 
 // byID returns the slots of ids in ascending order of these, which pebble takes faster

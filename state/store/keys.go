@@ -20,6 +20,7 @@ import (
 //	h ‖ digest                           height
 //	t ‖ transaction hash                 height ‖ index (u32)
 //	i ‖ address ‖ height                 places of the receipts with its events
+//	j ‖ side ‖ address ‖ height          ids of jobs
 //	p ‖ keccak256(address) ‖ height      account before the block
 //	q ‖ keccak256(address) ‖ era ‖ keccak256(storage key) ‖ height
 //	                                     storage value before the block
@@ -36,6 +37,7 @@ const (
 	tableHeights      = 'h'
 	tableTxs          = 't'
 	tableEmitters     = 'i'
+	tableJobs         = 'j'
 	tableAccountsWere = 'p'
 	tableStorageWas   = 'q'
 	tableLists        = 'l'
@@ -60,8 +62,9 @@ const (
 // format, though each of its rows is in place. 7: actors' records without manifests,
 // prices in ledgers. 8: settings of governance as values in one form. 9: payloads of waiting
 // messages apart; deliveries do not count as used. 10: long data of timers apart. 11: timers
-// in lines, with the load of their receivers; standings of runners as they were.
-const formatVersion = 11
+// in lines, with the load of their receivers; standings of runners as they were. 12: an index
+// of jobs.
+const formatVersion = 12
 
 const (
 	hashLen = len(chain.Hash{})
