@@ -19,6 +19,7 @@ type jobCommands struct {
 	Results    jobResults    `cmd:"" help:"Show the results that runners have revealed."`
 	Verified   jobVerified   `cmd:"" help:"Print what the results came to, once they agree."`
 	Candidates jobCandidates `cmd:"" help:"Print who can be drawn for a job as a JSON array, or the proof of one of them."`
+	List       jobList       `cmd:"" help:"List the jobs that an account has asked for, or that a runner was drawn for."`
 	Watch      jobWatch      `cmd:"" help:"Follow a job until it is settled, and tell each phase."`
 	Cancel     jobCancel     `cmd:"" help:"Take a job back while nobody is assigned; the price comes back."`
 }

@@ -84,6 +84,7 @@ func TestJobByHand(t *testing.T) {
 		t.Fatalf("after the draw: %+v", job)
 	}
 	l.candidates(id, &job)
+	l.owe(id, "commit")
 	answers := []string{`{"usd": 42}`, `{"usd": 42, "at": "noon"}`, `{"usd": 43}`}
 	for n, answer := range answers {
 		if code, _, stderr := l.as(n+1).run("runner", "reveal", id); code != exitUsage || !strings.Contains(stderr, "commit first") {
@@ -112,6 +113,9 @@ func TestJobByHand(t *testing.T) {
 	if job.Phase != "revealing" {
 		t.Fatalf("when all have committed: %+v", job)
 	}
+	if due := l.owe(id, "aggregate", "reveal"); due["aggregate"] != 1 {
+		t.Errorf("to do when all have committed: %v", due)
+	}
 	l.revealAll(id, &job)
 
 	var results rpc.JobResultsReply
@@ -134,6 +138,8 @@ func TestJobByHand(t *testing.T) {
 		earned[r.Runner] = r.Cost
 	}
 	l.jobEnds(id, &job, earned)
+	l.owe(id)
+	l.listed(id, "done")
 }
 
 // runnersAsClientsRead checks of a runner that works, and of one that pauses, what clients of

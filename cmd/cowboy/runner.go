@@ -26,6 +26,7 @@ type runnerCommands struct {
 	Commit     runnerCommit     `cmd:"" help:"Commit to a result by hand, in place of a runner's program."`
 	Reveal     runnerReveal     `cmd:"" help:"Reveal a result by hand."`
 	Get        runnerGet        `cmd:"" help:"Show a runner."`
+	Jobs       runnerJobs       `cmd:"" help:"Show what a runner owes: its open seats, what is due of each and until when."`
 	Stats      runnerStats      `cmd:"" help:"Show how a runner has done: results, silences, slashes, reputation."`
 	List       runnerList       `cmd:"" help:"Print all runners as a JSON array, in the order in which they joined."`
 }

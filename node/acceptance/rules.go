@@ -138,7 +138,7 @@ var linkRules = []Rule{
 	{Number: "C71", Held: NotBuilt, Note: "the link between runners and validators (CIP-11 §6, §10, §12)"},
 	{Number: "C72", Held: NotBuilt, Note: "the link between runners and validators (CIP-11 §6, §10, §12)"},
 	{Number: "C73", Held: NotBuilt, Note: "the link between runners and validators (CIP-11 §6, §10, §12)"},
-	{Number: "C74", Held: NotBuilt, Note: "the link between runners and validators (CIP-11 §6, §10, §12)"},
+	{Number: "C74", Held: Elsewhere, Tests: []string{"node/rpc.TestRunnerOwes", "node/rpc.TestBadRunnerJobs"}, Note: "the endpoint tells of each open seat what is due, at every stage of a job; 410 with the parameter, which a check holds off until there is a link"},
 	{Number: "C75", Held: NotBuilt, Note: "overlap of epochs and Mode A (CIP-11 §5.3, §8.3)"},
 	{Number: "C76", Held: NotBuilt, Note: "overlap of epochs and Mode A (CIP-11 §5.3, §8.3)"},
 	{Number: "C77", Held: NotBuilt, Note: "overlap of epochs and Mode A (CIP-11 §5.3, §8.3)"},

@@ -79,3 +79,41 @@ func (c *Client) JobCandidates(ctx context.Context, id chain.Hash, offset, limit
 func (c *Client) JobCandidate(ctx context.Context, id chain.Hash, runner chain.Address) (*rpc.CandidateProofReply, error) {
 	return get[rpc.CandidateProofReply](ctx, c, "/job/"+id.String()+"/candidate/"+runner.String())
 }
+
+// JobList asks for the jobs of an account: of one side, the other is zero.
+type JobList struct {
+	Submitter   *chain.Address // who asked for them
+	Runner      *chain.Address // who was drawn for them
+	After       string         // next of the page before, "" to begin
+	Limit       uint64         // at most so many; 0: what the node gives
+	OldestFirst bool           // else newest first
+}
+
+// Jobs returns a page of the jobs of an account. A runner that never registered is a refusal
+// with code [rpc.CodeUnknownRunner].
+func (c *Client) Jobs(ctx context.Context, ask JobList) (*rpc.JobsReply, error) {
+	q := url.Values{}
+	if ask.Submitter != nil {
+		q.Set("submitter", ask.Submitter.String())
+	}
+	if ask.Runner != nil {
+		q.Set("runner", ask.Runner.String())
+	}
+	if ask.OldestFirst {
+		q.Set("order", "oldest")
+	}
+	pageValues(q, ask.After, ask.Limit)
+	reply := new(rpc.JobsReply)
+	err := c.call(ctx, request{method: http.MethodGet, path: "/jobs", query: q}, reply)
+	return reply, err
+}
+
+// pageValues says where a page begins and how long it may be.
+func pageValues(q url.Values, after string, limit uint64) {
+	if after != "" {
+		q.Set("after", after)
+	}
+	if limit != 0 {
+		q.Set("limit", strconv.FormatUint(limit, 10))
+	}
+}

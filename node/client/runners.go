@@ -23,3 +23,14 @@ func (c *Client) Runners(ctx context.Context, offset, limit uint64) (*rpc.Runner
 	err := c.call(ctx, request{method: http.MethodGet, path: "/runners/active", query: q}, reply)
 	return reply, err
 }
+
+// RunnerJobs returns a page of what a runner owes, without the specifications: [Client.JobTerms]
+// has those. It begins behind the job after, "" for the first. Where the chain has switched
+// polling off it is a refusal with code [rpc.CodePollDisabled].
+func (c *Client) RunnerJobs(ctx context.Context, addr chain.Address, after string, limit uint64) (*rpc.RunnerJobsReply, error) {
+	q := url.Values{"specs": {"0"}}
+	pageValues(q, after, limit)
+	reply := new(rpc.RunnerJobsReply)
+	err := c.call(ctx, request{method: http.MethodGet, path: "/runner/" + addr.String() + "/jobs", query: q}, reply)
+	return reply, err
+}

@@ -58,6 +58,7 @@ func TestPagesOfTheHeadAreBilled(t *testing.T) {
 		"/role/" + id.String():            64,
 		"/account/" + a + "/entitlements": 2 * 64,
 		"/scope/runner_pool:eu/holder":    64,
+		"/runner/" + a + "/jobs":          64,
 	} {
 		*c.bytes = -1
 		w := askAs(s, "10.0.0.1", "GET", target, nil)

@@ -1,3 +1,5 @@
+//spec:implements CIP-11 14
+
 package rpc
 
 import (

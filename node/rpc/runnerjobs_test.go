@@ -16,6 +16,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/exec/market/jobs"
 	"github.com/cowboy-foundation/cowboy/exec/market/runners"
 	"github.com/cowboy-foundation/cowboy/node/rpc"
+	"github.com/cowboy-foundation/cowboy/state"
 )
 
 // register makes runners of addresses.
@@ -338,5 +339,68 @@ func TestBadRunnerPosts(t *testing.T) {
 		if w.Code != 405 || !strings.Contains(w.Header().Get("Allow"), "POST") {
 			t.Errorf("GET %s: %d %s", path, w.Code, w.Header().Get("Allow"))
 		}
+	}
+}
+
+// payer is a lister whose client can pay for so many reads of rows.
+type payer struct {
+	lister
+	reads int
+}
+
+// purse is the storage that such a client reads.
+type purse struct {
+	rpc.StorageReader
+	left int
+}
+
+func (p *purse) Storage(a chain.Address, k state.StorageKey) ([]byte, error) {
+	if p.left--; p.left < 0 {
+		return nil, &rpc.Refusal{Status: http.StatusTooManyRequests, Code: rpc.CodeOwed, Message: "owes"}
+	}
+	return p.StorageReader.Storage(a, k)
+}
+
+func (p payer) ReadHead(_ context.Context, read func(rpc.StorageReader, chain.Height) error) error {
+	return read(&purse{p.head, p.reads}, 100)
+}
+
+// TestPagesEndWhereTheClientOwes: what was paid for is told, with the place at which the list
+// goes on; a client that can pay for nothing is refused.
+func TestPagesEndWhereTheClientOwes(t *testing.T) {
+	d, _, runner := runnerDocket(t)
+	l := lister{d, new(rpc.JobsQuery), &rpc.JobsPage{Height: 99, Since: 1}}
+	for n := range byte(4) {
+		id := chain.Hash{n}
+		d.putJob(id, func(j *jobs.Job) { j.Runners = 1 })
+		d.seat(id, 0, 0, &jobs.Seat{Runner: runner[0]})
+		l.page.Jobs = append(l.page.Jobs, rpc.ListedJob{JobPlace: rpc.JobPlace{Height: 90 - chain.Height(n)}, ID: id})
+	}
+	cfg := rpc.DefaultConfig()
+	cfg.RequestsPerSecond = 0
+	cfg.Genesis = genesis.DevnetTemplate()
+	most := 0
+	for reads := range 30 {
+		s := newServer(t, cfg, payer{l, reads})
+		w := request(s, http.MethodGet, "/runner/"+runner[0].String()+"/jobs", "", nil)
+		if reads < 6 { // the record of the runner, and of the first job five rows
+			wantError(t, w, http.StatusTooManyRequests, rpc.CodeOwed)
+		} else if got := decode[rpc.RunnerJobsReply](t, w); len(got.Jobs) < most || len(got.Jobs) == 0 || (got.Next == "") != (len(got.Jobs) == 4) || got.Next != "" && got.Next != got.Jobs[len(got.Jobs)-1].JobID {
+			t.Errorf("%d reads: %d jobs, next %q", reads, len(got.Jobs), got.Next)
+		} else {
+			most = len(got.Jobs)
+		}
+		w = request(s, http.MethodGet, "/jobs?submitter="+runner[0].String(), "", nil)
+		if reads == 0 {
+			wantError(t, w, http.StatusTooManyRequests, rpc.CodeOwed)
+			continue
+		}
+		got := decode[rpc.JobsReply](t, w)
+		if want := min(reads, 4); len(got.Jobs) != want || want < 4 && got.Next != l.page.Jobs[want-1].String() || want == 4 && got.Next != "" {
+			t.Errorf("%d reads: %d jobs, next %q", reads, len(got.Jobs), got.Next)
+		}
+	}
+	if most != 4 {
+		t.Errorf("%d jobs at most", most)
 	}
 }
