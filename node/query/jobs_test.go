@@ -86,3 +86,37 @@ func TestJobsInPages(t *testing.T) {
 		}
 	}
 }
+
+// begun is the blocks of a node that began with the state of a later block.
+type begun struct {
+	Blocks
+	base chain.Height
+	in   store.Stretch // that was asked for last
+}
+
+func (b *begun) Base() chain.Height { return b.base }
+
+func (b *begun) JobsOf(_ store.Side, _ chain.Address, in store.Stretch, _ int) ([]store.JobsAt, error) {
+	b.in = in
+	return nil, nil
+}
+
+// TestJobsSinceTheFirstBlock: a node that began with a snapshot says from which block on it
+// knows the jobs, and looks at none before.
+func TestJobsSinceTheFirstBlock(t *testing.T) {
+	blocks := &begun{base: 120}
+	s := &Source{cfg: Config{Blocks: blocks}, head: func() chain.Height { return 190 }}
+	for _, oldest := range []bool{false, true} {
+		page, err := s.JobsOf(t.Context(), &rpc.JobsQuery{Limit: 1, OldestFirst: oldest, After: &rpc.JobPlace{Height: 150}})
+		if err != nil || page.Since != 121 || page.Height != 190 || len(page.Jobs) != 0 {
+			t.Errorf("%+v, %v", page, err)
+		}
+		want := store.Stretch{From: 121, To: 150}
+		if oldest {
+			want = store.Stretch{From: 150, To: 190, OldestFirst: true}
+		}
+		if blocks.in != want {
+			t.Errorf("blocks %+v were looked at, want %+v", blocks.in, want)
+		}
+	}
+}
