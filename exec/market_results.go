@@ -28,8 +28,9 @@ func (b *block) verifier(registry *runners.Book) *results.Book {
 }
 
 // verifierLimit is what a verifier may use, and how much of its cycles are for its handler: no
-// more than a submission can have paid for each attempt. Whose code has grown since then runs
-// out of cycles, and does not wait for room that no block has.
+// more than a submission can have paid for each attempt, and for the first use of its code no
+// more than this one has paid. Whose code has grown since then runs out of cycles, and does not
+// wait for room that no block has.
 func (b *block) verifierLimit(q *results.Inquiry) (limit chain.Usage, own chain.Cycles, err error) {
 	_, load, err := b.actors.FirstUse(b.state, q.By, q.Actor)
 	if err != nil {
@@ -37,7 +38,7 @@ func (b *block) verifierLimit(q *results.Inquiry) (limit chain.Usage, own chain.
 	}
 	paid := b.in.Params.MaxTxCycles / chain.Cycles(max(1, q.Attempts))
 	own = min(q.Cycles, b.in.Params.Actor.BlockCyclesBurst, paid)
-	limit = chain.Usage{Cycles: own + min(load, paid-own), Cells: b.in.Params.Actor.MessageReserveCells}
+	limit = chain.Usage{Cycles: own + min(load, q.Load, paid-own), Cells: b.in.Params.Actor.MessageReserveCells}
 	return limit, own, nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
 	"github.com/cowboy-foundation/cowboy/chain/fees"
 	"github.com/cowboy-foundation/cowboy/chain/genesis"
+	"github.com/cowboy-foundation/cowboy/crypto/keccak"
 	"github.com/cowboy-foundation/cowboy/crypto/secp256k1"
 	"github.com/cowboy-foundation/cowboy/exec"
 	dispatcher "github.com/cowboy-foundation/cowboy/exec/market/jobs"
@@ -81,7 +82,7 @@ func (c *testChain) placed(id chain.Hash, by chain.Address, change func(*chain.J
 	c.give(chain.AddrJobDispatcher, spec.MaxPrice+spec.Tip)
 	c.put(func(o *state.Overlay) error {
 		b := dispatcher.Book{State: o, Params: &c.g.Params, Height: h}
-		return b.Submit(id, by, spec, terms, 10_000_000) // more than the first use of any code here
+		return b.Submit(id, by, spec, terms, dispatcher.Loads{Answer: 10_000_000, Verifier: 10_000_000}) // more than the first use of any code here
 	})
 }
 
@@ -326,6 +327,49 @@ func TestVerifiersTakeWhatCanBePaid(t *testing.T) {
 	}
 	if j := c.job(id); j.Outcome != dispatcher.OK {
 		t.Errorf("%+v", j)
+	}
+}
+
+// TestVerifiersLoadWhatWasPaid: the first use of a verifier's code has as many cycles as were paid
+// for it at the submission, whatever code the actor has now. One that needs more has said nothing,
+// and the result stands.
+func TestVerifiersLoadWhatWasPaid(t *testing.T) {
+	key, runner := keyed(t, 9)
+	c := marketChain(t, rich(alice), rich(bob), rich(runner))
+	c.engine = testEngine(t)
+	actor, _ := c.deploy(alice, answeredSource, manifestOf(kv))
+	c.runnerDoes(runner, 30*chain.WeiPerCBY, plainRegistration(20*chain.WeiPerCBY))
+	c.g.Params.Runner.HeartbeatTimeoutBlocks = 100
+	const own, stub = 8_000, 1
+	for n, tt := range []struct {
+		load chain.Cycles
+		want uint16
+		data string
+	}{{stub, chain.CodeCyclesExhausted, "42"}, {10_000_000, chain.CodeOK, "checked"}} {
+		id := chain.Hash{byte(n + 1)}
+		c.placed(id, actor, func(spec *chain.JobSpec, terms *chain.JobTerms) {
+			spec.Callback, terms.CallbackCycles, terms.VerifierCycles = chain.Callback{}, 0, own // enough for the handler alone
+			spec.Verification.Mode = chain.VerifyEconomicBond
+			spec.Verification.Checks = []chain.VerifierCheck{&chain.CustomCheck{Actor: actor.String(), Method: "check"}}
+		})
+		c.put(func(o *state.Overlay) error { // as if the code had been shorter
+			j, err := dispatcher.Read(o, id)
+			j.VerifierLoad = tt.load
+			(&dispatcher.Book{State: o}).Put(id, j)
+			return err
+		})
+		c.block()
+		c.block()
+		r := c.block(c.reveals(key, runner, id, "42"))
+		if len(r.Receipts) < 2 || r.Receipts[1].Code != tt.want || r.Receipts[1].CyclesUsed > own+tt.load {
+			t.Errorf("with %d cycles for its code: the verifier: %+v", tt.load, r.Receipts)
+		}
+		if j := c.job(id); j.Outcome != dispatcher.OK || j.DataHash != chain.Hash(keccak.Sum256([]byte(tt.data))) {
+			t.Errorf("with %d cycles for its code: %+v", tt.load, j)
+		}
+		for range 6 { // the seat is free again
+			c.block()
+		}
 	}
 }
 

@@ -244,7 +244,7 @@ func (x *Seat) readFrom(r *cbor.Reader) error {
 }
 
 func (x *Job) appendTo(dst []byte) []byte {
-	dst = cbor.AppendArray(dst, 38)
+	dst = cbor.AppendArray(dst, 39)
 	dst = cbor.AppendBytes(dst, x.Submitter[:])
 	dst = cbor.AppendUint(dst, uint64(x.SubmittedAt))
 	dst = cbor.AppendUint(dst, uint64(x.Kind))
@@ -283,11 +283,12 @@ func (x *Job) appendTo(dst []byte) []byte {
 	dst = cbor.AppendUint(dst, uint64(x.Crowds))
 	dst = cbor.AppendBool(dst, x.Large)
 	dst = cbor.AppendBool(dst, x.Spared)
+	dst = cbor.AppendUint(dst, uint64(x.VerifierLoad))
 	return dst
 }
 
 func (x *Job) readFrom(r *cbor.Reader) error {
-	if err := r.ArrayOf(38); err != nil {
+	if err := r.ArrayOf(39); err != nil {
 		return &chain.FieldError{Object: "Job", Err: err}
 	}
 	if err := r.BytesInto(x.Submitter[:]); err != nil {
@@ -463,6 +464,11 @@ func (x *Job) readFrom(r *cbor.Reader) error {
 		return &chain.FieldError{Object: "Job", Field: "spared", Err: err}
 	} else {
 		x.Spared = v
+	}
+	if v, err := r.Uint(); err != nil {
+		return &chain.FieldError{Object: "Job", Field: "verifier_load", Err: err}
+	} else {
+		x.VerifierLoad = chain.Cycles(v)
 	}
 	return nil
 }

@@ -50,7 +50,7 @@ func TestJobsAreStamped(t *testing.T) {
 	p := params.Default()
 	b := &Book{State: o, Params: &p, Height: 4, Millis: 1_700_000_000_000}
 	spec := &chain.JobSpec{JobType: &chain.HTTPJob{URL: "https://a.example/"}}
-	if err := b.Submit(hash(1), chain.Address{1}, spec, &chain.JobTerms{ResultSchema: chain.ResultSchema{DataFormat: chain.FormatText}}, 0); err != nil {
+	if err := b.Submit(hash(1), chain.Address{1}, spec, &chain.JobTerms{ResultSchema: chain.ResultSchema{DataFormat: chain.FormatText}}, Loads{}); err != nil {
 		t.Fatal(err)
 	}
 	if j, err := Read(o, hash(1)); err != nil || j.SubmittedMillis != 1_700_000_000_000 {

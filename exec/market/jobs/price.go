@@ -84,8 +84,8 @@ func AnswerSteps(spec *chain.JobSpec, terms *chain.JobTerms) uint64 {
 	return answerSteps + answerByteSteps*uint64(terms.ResultSchema.MaxReturnBytes)
 }
 
-// loads are what the code of the actors that a job names costs to use first.
-type loads struct{ answer, verifier chain.Cycles }
+// Loads are what the code of the actors that a job names costs to use first, of each once.
+type Loads struct{ Answer, Verifier chain.Cycles }
 
 // AnswerCells returns how many cells the handler that takes an answer may use, which its
 // submitter pays for: the reserve of a message, and in the proportion of that more where the
@@ -109,16 +109,16 @@ func AnswerCells(p *params.Params, cycles chain.Cycles) chain.Cells {
 // answer, and the verifier, which is asked once in each attempt, with the first use of their
 // code. They are charged when the job is submitted, as for a deferred message (resolution
 // 12.54).
-func later(p *params.Params, spec *chain.JobSpec, terms *chain.JobTerms, load loads) chain.Usage {
+func later(p *params.Params, spec *chain.JobSpec, terms *chain.JobTerms, load Loads) chain.Usage {
 	u := chain.Usage{Cycles: terms.VerifierCycles}
 	if _, _, named := judge.Custom(spec); named {
-		u.Cycles = (terms.VerifierCycles + load.verifier) * chain.Cycles(p.Job.MaxRetries)
+		u.Cycles = (terms.VerifierCycles + load.Verifier) * chain.Cycles(p.Job.MaxRetries)
 	}
 	if spec.Callback.Actor == (chain.Address{}) {
 		return u
 	}
 	api := &p.API
-	u.Cycles += max(terms.CallbackCycles, api.DeliveryCycles) + load.answer
+	u.Cycles += max(terms.CallbackCycles, api.DeliveryCycles) + load.Answer
 	payload := chain.Cells(terms.ResultSchema.MaxReturnBytes) + chain.Cells(len(spec.Callback.Context)+len(spec.Callback.CorrelationID))
 	u.Cells = AnswerCells(p, terms.CallbackCycles) + payload + jobRowBytes + 2*chain.Cells(api.NewEntryCells)
 	return u

@@ -87,6 +87,7 @@ type Job struct {
 	Crowds           uint64       // crowded blocks of the lane, before the time that is looked at next
 	Large            bool         // a result takes more than half of the lane
 	Spared           bool         // who shows nothing in this attempt is not penalised: there is little time, or no room
+	VerifierLoad     chain.Cycles // for the first use of the code of its verifier, in each attempt, as its submitter has paid for
 }
 
 // Rates are what a runner charged when it was assigned, in wei for each unit (resolution

@@ -65,39 +65,37 @@ func (c *Call) takeIn(id chain.Hash, spec *chain.JobSpec, terms *chain.JobTerms,
 }
 
 // chargeAll takes what the job costs besides its bytes, and the event that tells of it, and
-// returns what it took for the first use of the code that takes the answer. What later blocks
-// use comes last.
-func (c *Call) chargeAll(id chain.Hash, spec *chain.JobSpec, terms *chain.JobTerms) (answer chain.Cycles, err error) {
+// returns what it took for the first use of code. What later blocks use comes last.
+func (c *Call) chargeAll(id chain.Hash, spec *chain.JobSpec, terms *chain.JobTerms) (load Loads, err error) {
 	registered, err := runners.Count(c.State)
 	if err != nil {
-		return 0, err
+		return load, err
 	}
 	if err := c.Run.Take(passes(c.Params, spec, terms, uint64(registered), c.Required)); err != nil {
-		return 0, err
+		return load, err
 	}
 	data := cbor.AppendBytes(cbor.AppendArray(nil, 5), id[:])
 	data = cbor.AppendUint(cbor.AppendBytes(data, c.By[:]), uint64(spec.JobType.Kind()))
 	data = cbor.AppendUint(cbor.AppendUint(data, uint64(spec.Verification.Runners)), uint64(spec.MaxPrice))
 	if err := c.keepEvent(EventSubmitted, data); err != nil {
-		return 0, err
+		return load, err
 	}
-	load, err := c.loads(spec)
-	if err != nil {
-		return 0, err
+	if load, err = c.loads(spec); err != nil {
+		return load, err
 	}
 	reserved := later(c.Params, spec, terms, load)
-	return load.answer, errors.Join(c.Run.TakeCells(uint64(reserved.Cells)), c.Run.TakeLater(reserved.Cycles))
+	return load, errors.Join(c.Run.TakeCells(uint64(reserved.Cells)), c.Run.TakeLater(reserved.Cycles))
 }
 
 // loads finds what the actors that a job names cost to load.
-func (c *Call) loads(spec *chain.JobSpec) (l loads, err error) {
+func (c *Call) loads(spec *chain.JobSpec) (l Loads, err error) {
 	if to := spec.Callback.Actor; to != (chain.Address{}) {
-		if l.answer, err = c.Run.FirstUse(c.By, to); err != nil {
+		if l.Answer, err = c.Run.FirstUse(c.By, to); err != nil {
 			return l, err
 		}
 	}
 	if verifier, _, named := judge.Custom(spec); named {
-		l.verifier, err = c.Run.FirstUse(c.By, verifier)
+		l.Verifier, err = c.Run.FirstUse(c.By, verifier)
 	}
 	return l, err
 }
@@ -151,9 +149,8 @@ func (c *Call) payFromBalance(escrow chain.Wei) error {
 
 // Submit writes the rows of a job whose escrow the dispatcher has, and fills in of its
 // specification what the chain knows: id, submitter and height (CIP-11 §12.6). The job waits
-// for the draw of the next block. load was paid for the first use of the code that takes the
-// answer.
-func (b *Book) Submit(id chain.Hash, by chain.Address, spec *chain.JobSpec, terms *chain.JobTerms, load chain.Cycles) error {
+// for the draw of the next block. load was paid for the first use of code.
+func (b *Book) Submit(id chain.Hash, by chain.Address, spec *chain.JobSpec, terms *chain.JobTerms, load Loads) error {
 	escrow, fits := escrowOf(spec)
 	if !fits {
 		return funds.ErrOverflow
@@ -166,7 +163,8 @@ func (b *Book) Submit(id chain.Hash, by chain.Address, spec *chain.JobSpec, term
 		Runners: v.Runners, Threshold: v.Threshold, Mode: v.Mode,
 		MaxPrice: spec.MaxPrice, Tip: spec.Tip, Held: escrow, TimeoutBlocks: spec.TimeoutBlocks,
 		SpecHash: spec.SpecHash(), TermsHash: terms.TermsHash(), Attempts: uint8(b.Params.Job.MaxRetries), // 16 at most
-		Papers: uint32(len(asked) + len(agreed)), AnswerLoad: load, Verifier: verified, // the bytes of a transaction at most
+		Papers: uint32(len(asked) + len(agreed)), AnswerLoad: load.Answer, Verifier: verified, // the bytes of a transaction at most
+		VerifierLoad: load.Verifier,
 	})
 	b.set(SpecKey(id), asked)
 	b.set(TermsKey(id), agreed)

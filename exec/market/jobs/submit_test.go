@@ -68,7 +68,7 @@ func (w *world) submit(t testing.TB, id chain.Hash, by chain.Address, price, tip
 		t.Fatal(err)
 	}
 	spec, terms := order(price, tip)
-	if err := w.book.Submit(id, by, spec, terms, 0); err != nil {
+	if err := w.book.Submit(id, by, spec, terms, jobs.Loads{}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -146,7 +146,7 @@ func TestEndLeavesWhatPruningNeeds(t *testing.T) {
 func TestSubmitRefusesAnEscrowBeyond64Bits(t *testing.T) {
 	w := newWorld(t)
 	spec, terms := order(1<<63, 1<<63)
-	if err := w.book.Submit(chain.Hash{1}, people[0], spec, terms, 0); !errors.Is(err, funds.ErrOverflow) {
+	if err := w.book.Submit(chain.Hash{1}, people[0], spec, terms, jobs.Loads{}); !errors.Is(err, funds.ErrOverflow) {
 		t.Errorf("%v", err)
 	}
 }
@@ -239,7 +239,7 @@ func TestRequirementsArePaid(t *testing.T) {
 }
 
 // TestVerifiersArePaid: a job pays for what its verifier may use in each attempt, with the
-// first use of its code.
+// first use of its code, and its row says what was paid for that once.
 func TestVerifiersArePaid(t *testing.T) {
 	took := func(cycles chain.Cycles) chain.Cycles {
 		w := newWorld(t)
@@ -254,6 +254,13 @@ func TestVerifiersArePaid(t *testing.T) {
 		read := len(spec.Encode()) + len(terms.Encode()) // at 16 cycles a byte
 		if err := call.SubmitFor(chain.Hash{1}, spec, terms); err != nil {
 			t.Fatal(err)
+		}
+		var load chain.Cycles
+		if cycles > 0 {
+			load = pays.load
+		}
+		if j, err := jobs.Read(w.over, chain.Hash{1}); err != nil || j.VerifierLoad != load || j.AnswerLoad != 0 {
+			t.Errorf("the row says %+v, %v: want %d for the verifier's code", j, err, load)
 		}
 		return pays.took.Cycles - 16*chain.Cycles(read)
 	}

@@ -20,6 +20,7 @@ type Inquiry struct {
 	By      chain.Address // the submitter
 	Payload []byte        // canonical: {job, outputs, runners}
 	Cycles  chain.Cycles  // terms.verifier_cycles
+	Load    chain.Cycles  // for the first use of its code, as was paid for at the submission
 	// Attempts are those that the job may have, each of which its submitter has paid for.
 	Attempts uint8
 }
@@ -31,7 +32,7 @@ func inquiryInto(d *docket, c *judge.Question) *Inquiry {
 	if !ok {
 		return nil
 	}
-	return &Inquiry{Job: d.id, Actor: actor, Handler: handler, By: d.job.Submitter, Cycles: c.Terms.VerifierCycles, Attempts: d.job.Attempts}
+	return &Inquiry{Job: d.id, Actor: actor, Handler: handler, By: d.job.Submitter, Cycles: c.Terms.VerifierCycles, Load: d.job.VerifierLoad, Attempts: d.job.Attempts}
 }
 
 // verifier asks the actor of a job's custom check, nil where it names none.
