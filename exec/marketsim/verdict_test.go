@@ -93,12 +93,32 @@ func (j *job) verdictOf(all []*seat, final bool) (v verdict) {
 	if final {
 		v.outcome = noAgreement
 		if len(values) >= j.threshold() { // they have done the work, and differ (ADR 228)
-			for _, x := range values {
-				v.agree = append(v.agree, x.seat)
-			}
+			v.agree = j.alike(values)
 		}
 	}
 	return v
+}
+
+// alike are those of more than half of the values, if they are alike, or else all (ADR 234). Where a
+// job of medians names no fields and the values have too few in common, they are held to what
+// more than half of them have.
+func (j *job) alike(values []value) (all []*seat) {
+	half := len(values) / 2
+	if j.mode() == chain.VerifyStructured && j.takes() == chain.SnapshotMedian {
+		_, medians, kept := j.medians(values, j.threshold())
+		if len(kept) < j.threshold() {
+			_, medians, kept = j.medians(values, half+1)
+		}
+		if near := j.near(medians, kept); len(near) > half {
+			return near
+		}
+	} else if star := largest(values); len(star) > half {
+		values = star
+	}
+	for _, x := range values {
+		all = append(all, x.seat)
+	}
+	return all
 }
 
 // agreement looks for threshold values that agree.
@@ -121,18 +141,7 @@ func (j *job) agreement(v *verdict, values []value) bool {
 		v.canonical, v.data = newest.seat, newest.seat.shown.result.Data
 		return true
 	}
-	var star []value
-	for _, centre := range values {
-		var with []value
-		for _, x := range values {
-			if x.key == centre.key {
-				with = append(with, x)
-			}
-		}
-		if len(with) > len(star) {
-			star = with
-		}
-	}
+	star := largest(values)
 	if len(star) < j.threshold() {
 		return false
 	}
@@ -147,6 +156,22 @@ func (j *job) agreement(v *verdict, values []value) bool {
 	return true
 }
 
+// largest are the most values that are equal in what must be.
+func largest(values []value) (star []value) {
+	for _, centre := range values {
+		var with []value
+		for _, x := range values {
+			if x.key == centre.key {
+				with = append(with, x)
+			}
+		}
+		if len(with) > len(star) {
+			star = with
+		}
+	}
+	return star
+}
+
 // boundAt is when a result was committed to, or shown where it was not.
 func (s *seat) boundAt() uint64 {
 	if s.commitment == nil {
@@ -158,13 +183,32 @@ func (s *seat) boundAt() uint64 {
 // median is resolution 12.37: the lower middle of each field; beyond the outlier threshold in
 // any of them a result does not agree.
 func (j *job) median(v *verdict, values []value) bool {
-	names := j.fields()
-	if len(names) == 0 {
-		if names, values = common(values, j.threshold()); len(values) < j.threshold() {
-			return false
-		}
+	names, medians, kept := j.medians(values, j.threshold())
+	if len(kept) < j.threshold() {
+		return false
 	}
-	medians := make([]*big.Rat, len(names))
+	near := j.near(medians, kept)
+	if len(near) < j.threshold() {
+		return false
+	}
+	var parts []string
+	for k, m := range medians {
+		parts = append(parts, fmt.Sprintf("%q:%s", names[k], m.RatString())) // the model's numbers are integers
+	}
+	v.agree, v.canonical, v.data = near, near[0], []byte("{"+strings.Join(parts, ",")+"}")
+	return true
+}
+
+// medians are the lower middles of the fields that a job names, or else of what so many have in
+// common, and the values that have all of these.
+func (j *job) medians(values []value, enough int) (names []string, medians []*big.Rat, kept []value) {
+	if names = j.fields(); len(names) == 0 {
+		names, values = common(values, enough)
+	}
+	if len(values) == 0 {
+		return nil, nil, nil
+	}
+	medians = make([]*big.Rat, len(names))
 	for k := range names {
 		var column []*big.Rat
 		for _, x := range values {
@@ -173,6 +217,11 @@ func (j *job) median(v *verdict, values []value) bool {
 		slices.SortFunc(column, func(a, b *big.Rat) int { return a.Cmp(b) })
 		medians[k] = column[(len(column)-1)/2]
 	}
+	return names, medians, values
+}
+
+// near are those that lie within the outlier threshold in each field.
+func (j *job) near(medians []*big.Rat, values []value) (near []*seat) {
 	limit := new(big.Rat).SetFrac(wei(j.terms.Snapshot.OutlierE6), wei(uint64(1_000_000)))
 	for _, x := range values {
 		far := false
@@ -181,19 +230,10 @@ func (j *job) median(v *verdict, values []value) bool {
 			far = far || j.terms.Snapshot.OutlierE6 > 0 && distance.Abs(distance).Cmp(new(big.Rat).Mul(limit, new(big.Rat).Abs(m))) > 0
 		}
 		if !far {
-			v.agree = append(v.agree, x.seat)
+			near = append(near, x.seat)
 		}
 	}
-	if len(v.agree) < j.threshold() {
-		v.agree = nil
-		return false
-	}
-	var parts []string
-	for k, m := range medians {
-		parts = append(parts, fmt.Sprintf("%q:%s", names[k], m.RatString())) // the model's numbers are integers
-	}
-	v.canonical, v.data = v.agree[0], []byte("{"+strings.Join(parts, ",")+"}")
-	return true
+	return near
 }
 
 // common are the numbers that a threshold of values have, and the values that have all of

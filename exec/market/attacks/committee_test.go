@@ -104,6 +104,33 @@ func lyingMajority(t *testing.T) end {
 	return end{cby(3*pay) + " for three: the verdict is theirs", "the honest two: unpaid, a reputation of 49; the requester: has the lie and pays for it"}
 }
 
+func noise(t *testing.T) end {
+	var together [2]int64 // what the honest have, without the noise and with it
+	for n, spoils := range []bool{false, true} {
+		m, id, runners, asker := committee(t, 3, 3)
+		spoiler, honest := runners[2], runners[:2]
+		said := all("42", runners...)
+		if spoils {
+			said[spoiler] = "noise"
+		}
+		m.plays(id, said)
+		together[n] = m.gain(honest...)
+		if !spoils { // the control
+			m.found(id, "42")
+			m.gains("one that might spoil it", pay, spoiler)
+			continue
+		}
+		m.ended(id, jobs.NoAgreement)
+		m.gains("the noise", 0, spoiler)
+		m.gains("the requester", -2*int64(rate)/2, asker)
+		m.reputes("all", 50, runners...)
+	}
+	return end{
+		"0 CBY, where what others agree with is paid with " + cby(pay) + "; no stake and no reputation lost",
+		"the honest two: " + cby(together[1]) + " instead of " + cby(together[0]) + "; the requester pays that and has no answer",
+	}
+}
+
 // thief is a market of three in which the third commits to something else than its work.
 func thief(t *testing.T, steals func(id chain.Hash, a, victim *person) act) (m *market, id chain.Hash, a, victim *person) {
 	t.Helper()

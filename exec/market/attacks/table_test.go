@@ -25,6 +25,7 @@ var attacks = []struct {
 }{
 	{"Lying minority of a committee", lyingMinority, "a verdict of a threshold of more than half; −1 a disagreement (resolution 12.7), and 50 to be a candidate"},
 	{"Lying majority (as many as the threshold)", lyingMajority, "nothing but the threshold that the requester chooses: four of five gives the same three no verdict"},
+	{"Noise where all must agree", noise, "where most of what counts is alike, the rest is paid nothing ([234](adr/0234-what-differs-from-most-is-paid-nothing.md))"},
 	{"Lazy: commits to a guess, or copies a commitment", copiedCommitment, "a commitment is over a result and its runner's signature (11.1); withheld results cost 20 % (11.28)"},
 	{"Copies a result from the pool", copiedReveal, "results are shown when no commitment can be made any more (11.27), and signed by who was drawn"},
 	{"Silent", silent, "−5, no part in retries, 5 % at the third in a row (12.35); the other seats, and retries"},

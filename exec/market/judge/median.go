@@ -10,33 +10,38 @@ import (
 
 // median takes the lower middle value of each numeric field over the valid readings
 // (resolution 12.37). Those that lie beyond the outlier threshold in any field do not agree.
-func (r *rules) median(d *Decision, valid []reading, threshold int) bool {
+// Where too few agree, those are alike that lie within it, of the numbers that more than half
+// have where threshold have none in common.
+func (r *rules) median(d *Decision, valid []reading, threshold int) (near []reading, ok bool) {
+	named := valid
 	if len(r.fields) == 0 {
-		valid = withCommon(valid, threshold)
+		if named = withCommon(valid, threshold); len(named) < threshold {
+			named = withCommon(valid, len(valid)/2+1)
+		}
 	}
-	if len(valid) < threshold {
-		return false
+	if len(named) == 0 {
+		return nil, false
 	}
-	medians := mediansOf(valid)
-	agreed := valid
+	medians := mediansOf(named)
+	near = named
 	if r.outlier() > 0 {
-		agreed = nil
-		for i := range valid { // Bounded: 255 seats.
-			if !beyond(valid[i].numbers, medians, r.outlier()) {
-				agreed = append(agreed, valid[i])
+		near = nil
+		for i := range named { // Bounded: 255 seats.
+			if !beyond(named[i].numbers, medians, r.outlier()) {
+				near = append(near, named[i])
 			}
 		}
 	}
-	if len(agreed) < threshold {
-		return false
+	if len(near) < threshold {
+		return near, false
 	}
 	data := r.appendMedians(medians)
 	if len(data) > int(r.terms.ResultSchema.MaxReturnBytes) {
-		return false
+		return near, false
 	}
-	d.settle(agreed, &agreed[0])
+	d.settle(near, &near[0])
 	d.Data, d.Key = data, chain.Hash{}
-	return true
+	return near, true
 }
 
 // withCommon leaves the numbers whose names at least threshold of the readings have, and the

@@ -47,6 +47,9 @@ func plainVerdict(q *judge.Question) (d plainDecision) {
 			failures[o.Result.Outcome] = append(failures[o.Result.Outcome], o.Seat)
 			continue
 		}
+		if len(o.Result.Data) > int(q.Terms.ResultSchema.MaxReturnBytes) {
+			continue // the chain takes none
+		}
 		fault := plainFault(q.Terms, o.Result.Data)
 		if fault != judge.NoFault {
 			d.faults = append(d.faults, judge.Fault{Seat: o.Seat, Kind: fault})
@@ -68,13 +71,40 @@ func plainVerdict(q *judge.Question) (d plainDecision) {
 	}
 	if q.Final || alone && len(outputs) > 0 {
 		d.outcome = judge.NoAgreement
-		if len(valid) >= int(v.Threshold) {
-			for _, r := range valid {
-				d.seats = append(d.seats, r.o.Seat)
+		if len(valid) < int(v.Threshold) {
+			return d
+		}
+		d.seats = plainMost(q, valid)
+	}
+	return d
+}
+
+// plainMost is whoever is with more than half of those that count, or else everybody.
+func plainMost(q *judge.Question, valid []plainResult) (all []uint8) {
+	threshold := int(q.Spec.Verification.Threshold)
+	if q.Spec.Verification.Mode == chain.VerifyStructured && q.Terms.Snapshot != nil && q.Terms.Snapshot.Mode == chain.SnapshotMedian {
+		having, near, _ := plainNear(q, valid, threshold)
+		if having < threshold {
+			_, near, _ = plainNear(q, valid, len(valid)/2+1)
+		}
+		if len(near) > len(valid)/2 {
+			return near
+		}
+	} else {
+		for _, r := range valid {
+			var most []uint8
+			for _, s := range plainStar(q, r, valid) {
+				most = append(most, s.o.Seat)
+			}
+			if len(most) > len(valid)/2 {
+				return most
 			}
 		}
 	}
-	return d
+	for _, r := range valid {
+		all = append(all, r.o.Seat)
+	}
+	return all
 }
 
 // plainAgree is the table of modes.
@@ -149,10 +179,25 @@ func plainStar(q *judge.Question, centre plainResult, valid []plainResult) (star
 
 // plainMedian takes the lower middle value of each numeric field.
 func plainMedian(q *judge.Question, valid []plainResult, d *plainDecision) bool {
-	names, threshold := plainFields(q), int(q.Spec.Verification.Threshold)
+	threshold := int(q.Spec.Verification.Threshold)
+	having, near, medians := plainNear(q, valid, threshold)
+	if having < threshold || len(near) < threshold {
+		return false
+	}
+	d.seats, d.canonical, d.data = near, near[0], any(medians)
+	if v, is := medians["$"]; is && len(medians) == 1 {
+		d.data = v
+	}
+	return true
+}
+
+// plainNear is how many results have the numbers that the job names, or else that so many have,
+// and which of these lie within the outlier threshold of the medians.
+func plainNear(q *judge.Question, valid []plainResult, enough int) (have int, near []uint8, medians map[string]any) {
+	names := plainFields(q)
 	slices.Sort(names)
 	names = slices.Compact(names)
-	if len(names) == 0 { // those that are numbers in threshold results
+	if len(names) == 0 { // those that are numbers in enough results
 		count := map[string]int{}
 		for _, r := range valid {
 			for name, v := range r.value.(map[string]any) {
@@ -162,12 +207,12 @@ func plainMedian(q *judge.Question, valid []plainResult, d *plainDecision) bool 
 			}
 		}
 		for name, n := range count {
-			if n >= threshold {
+			if n >= enough {
 				names = append(names, name)
 			}
 		}
 		if len(names) == 0 {
-			return false
+			return 0, nil, nil
 		}
 	}
 	var having []plainResult
@@ -181,10 +226,10 @@ func plainMedian(q *judge.Question, valid []plainResult, d *plainDecision) bool 
 			having = append(having, r)
 		}
 	}
-	if len(having) < threshold {
-		return false
+	if len(having) == 0 {
+		return 0, nil, nil
 	}
-	medians := map[string]any{}
+	medians = map[string]any{}
 	outlier := map[uint8]bool{}
 	for _, name := range names {
 		var column []*big.Rat
@@ -207,18 +252,10 @@ func plainMedian(q *judge.Question, valid []plainResult, d *plainDecision) bool 
 	}
 	for _, r := range having {
 		if !outlier[r.o.Seat] {
-			d.seats = append(d.seats, r.o.Seat)
+			near = append(near, r.o.Seat)
 		}
 	}
-	if len(d.seats) < threshold {
-		d.seats = nil
-		return false
-	}
-	d.canonical, d.data = d.seats[0], any(medians)
-	if len(names) == 1 && names[0] == "$" {
-		d.data = medians["$"]
-	}
-	return true
+	return len(having), near, medians
 }
 
 func plainNumber(r plainResult, name string) (*big.Rat, bool) {
@@ -254,9 +291,6 @@ func plainField(v any, name string) (any, bool) {
 // plainRead reads a result, and says whether it counts.
 func plainRead(q *judge.Question, o *judge.Output) (r plainResult, counts bool) {
 	r = plainResult{o: o, value: string(o.Result.Data)}
-	if len(o.Result.Data) > int(q.Terms.ResultSchema.MaxReturnBytes) {
-		return r, false
-	}
 	switch q.Terms.ResultSchema.DataFormat {
 	case chain.FormatText:
 		if !utf8.Valid(o.Result.Data) {

@@ -32,31 +32,37 @@ func Verdict(q *Question) *Decision {
 		readings = append(readings, r.readOnce(q, &outputs[i]))
 		d.add(&readings[i])
 	}
-	switch {
-	case failed:
+	if failed {
 		return d
-	case r.agree(d, readings, threshold):
+	}
+	valid := slices.DeleteFunc(readings, func(x reading) bool { return !x.counts }) // Bounded: 255 seats.
+	if len(valid) < threshold {
+		if final {
+			d.Outcome = NoAgreement
+		}
+		return d
+	}
+	alike, agreed := r.agree(d, valid, threshold)
+	switch {
+	case agreed:
 		d.Outcome = Agreed
 		r.verify(q, d)
 	case final:
 		d.Outcome = NoAgreement
-		d.disagree(readings, threshold)
+		d.disagree(valid, alike)
 	}
 	return d
 }
 
-// disagree notes whose results count by themselves where nothing is agreed, if they would have
-// been enough: they have done the work (ADR 228).
-func (d *Decision) disagree(readings []reading, threshold int) {
-	var seats []uint8
-	for i := range readings { // Bounded: 255 seats.
-		if readings[i].counts {
-			seats = append(seats, readings[i].output.Seat)
-		}
+// disagree notes who has done the work where as many results count by themselves as would have
+// been enough, and nothing is agreed (ADR 228): those that are alike, if they are more than half
+// of these, as what else was shown may be anything then (ADR 234); else all, as nothing tells
+// which of them are worth more.
+func (d *Decision) disagree(valid, alike []reading) {
+	if 2*len(alike) <= len(valid) {
+		alike = valid
 	}
-	if len(seats) >= threshold {
-		d.Seats = seats
-	}
+	d.note(alike)
 }
 
 // Late judges results that come after a verdict, from the outcome and the key that it had:
@@ -135,13 +141,10 @@ func failures(outputs []Output, threshold int) (*Decision, bool) {
 	return &Decision{}, false
 }
 
-// agree looks for threshold results that agree, and writes them down. Readings stand by
+// agree looks for threshold results that agree, out of at least as many that count, and writes
+// them down. Where there are none it says which are alike in what must be. Readings stand by
 // ascending seat.
-func (r *rules) agree(d *Decision, readings []reading, threshold int) bool {
-	valid := slices.DeleteFunc(slices.Clone(readings), func(x reading) bool { return !x.counts }) // Bounded: 255 seats.
-	if len(valid) < threshold {
-		return false
-	}
+func (r *rules) agree(d *Decision, valid []reading, threshold int) (alike []reading, ok bool) {
 	if r.takesMedian() {
 		return r.median(d, valid, threshold)
 	}
@@ -149,11 +152,11 @@ func (r *rules) agree(d *Decision, readings []reading, threshold int) bool {
 		// Bounded: 255 seats. The first of those that are alike is the one of the least seat.
 		newest := slices.MaxFunc(valid, func(a, b reading) int { return cmp.Compare(a.millis, b.millis) })
 		d.settle(valid, &newest)
-		return true
+		return valid, true
 	}
 	class := largest(valid)
 	if len(class) < threshold {
-		return false
+		return class, false
 	}
 	centre := class[0]
 	if !early(r.spec.Verification.Mode) && r.snapshot == chain.SnapshotFirstValid {
@@ -163,17 +166,22 @@ func (r *rules) agree(d *Decision, readings []reading, threshold int) bool {
 		})
 	}
 	d.settle(class, &centre)
-	return true
+	return class, true
 }
 
 // settle writes down who agrees and whose result it is.
 func (d *Decision) settle(agreed []reading, canonical *reading) {
-	for i := range agreed { // Bounded: 255 seats.
-		d.Seats = append(d.Seats, agreed[i].output.Seat)
-	}
+	d.note(agreed)
 	d.Canonical = canonical.output.Seat
 	d.Data = canonical.output.Result.Data
 	d.Key = canonical.key
+}
+
+// note writes down whose results are to be marked.
+func (d *Decision) note(of []reading) {
+	for i := range of { // Bounded: 255 seats.
+		d.Seats = append(d.Seats, of[i].output.Seat)
+	}
 }
 
 // largest returns the most readings that are equal in what must be equal; of several such

@@ -72,6 +72,11 @@ func TestVerdict(t *testing.T) {
 		{"structured waits", early(ask(structured(committee(3, 2)), ok(0, `{"v":1}`), ok(1, `{"v":1}`))), `0 [] 0 `},
 		{"structured, failures do not wait", early(ask(structured(), failed(0, impossible), failed(1, impossible))), `2 [0 1] 0 `},
 		{"structured, the larger star", ask(structured(committee(5, 3)), ok(0, `{"v":1}`), ok(1, `{"v":2}`), ok(2, `{"v":2}`), ok(3, `{"v":1}`), ok(4, `{"v":2}`)), `1 [1 2 4] 1 {"v":2}`},
+		{"one of three spoils what two agree on", ask(structured(committee(3, 3)), ok(0, `{"v":7}`), ok(1, `{"v":2}`), ok(2, `{"v":2}`)), `5 [1 2] 0 `},
+		{"two of five spoil what three agree on", ask(majority(vote("v"), committee(5, 5)), ok(0, `{"v":2}`), ok(1, `{"v":7}`), ok(2, `{"v":2}`), ok(3, `{"v":8}`), ok(4, `{"v":2}`)), `5 [0 2 4] 0 `},
+		{"two of four are not most", ask(structured(committee(4, 4)), ok(0, `{"v":2}`), ok(1, `{"v":7}`), ok(2, `{"v":2}`), ok(3, `{"v":8}`)), `5 [0 1 2 3] 0 `},
+		{"two of three that count are most", ask(structured(committee(5, 3)), ok(0, `{"v":2}`), ok(1, `{"v":7}`), ok(2, `{"v":2}`), failed(3, external), ok(4, `{}`)), `5 [0 2] 0 `},
+		{"most of too few", ask(structured(committee(4, 4)), ok(0, `{"v":2}`), ok(1, `{"v":2}`), ok(2, `{"v":2}`), ok(3, `{}`)), `5 [] 0 `},
 		{"structured disagrees", ask(structured(), ok(0, `{"v":1}`), ok(1, `{"v":"1"}`)), `5 [0 1] 0 `},
 		{"at the deadline", ask(structured(committee(3, 2)), ok(0, `{"v":1}`), ok(2, `{"v":1}`)), `1 [0 2] 0 {"v":1}`},
 
@@ -88,6 +93,7 @@ func TestVerdict(t *testing.T) {
 		{"median of too few", ask(structured(medians, committee(3, 2)), ok(0, `{"v":"3"}`), ok(1, `{"w":1}`), ok(2, `{"v":2}`)), `5 [] 0 `},
 		{"median of all members", ask(structured(medians, committee(3, 2), checks()), ok(0, `{"a":1,"b":5,"c":"x"}`), ok(1, `{"b":4,"a":2}`), ok(2, `{"a":3,"z":1}`)), `1 [0 1] 0 {"a":1,"b":4}`},
 		{"median of none", ask(structured(medians, committee(3, 2), checks()), ok(0, `{"a":1}`), ok(1, `{"b":4}`), ok(2, `[1]`)), `5 [0 1] 0 `},
+		{"median, one of three has other numbers", ask(structured(medians, committee(3, 3), checks()), ok(0, `{"b":1}`), ok(1, `{"a":4}`), ok(2, `{"a":9}`)), `5 [1 2] 0 `},
 		{"median of the value", ask(structured(medians, committee(3, 2), checks(&chain.FieldsCheck{Fields: []string{"$"}})), ok(0, `3`), ok(1, `1`), ok(2, `2`)), `1 [0 1 2] 0 2`},
 		{"median, a field twice", ask(structured(medians, committee(3, 2), checks(&chain.FieldsCheck{Fields: []string{"v", "$['v\"']", "v"}})), ok(0, `{"v":3,"v\"":1}`), ok(1, `{"v":1,"v\"":1}`)), `1 [0 1] 0 {"v":1,"$['v\"']":1}`},
 	} {
@@ -116,6 +122,11 @@ func TestOutliers(t *testing.T) {
 	far := question(j.spec, j.terms, ok(0, `{"p":1}`), ok(1, `{"p":2}`), ok(2, `{"p":3}`), ok(3, `{"p":4}`), ok(4, `{"p":5}`))
 	if got := summary(judge.Verdict(far)); got != "5 [0 1 2 3 4] 0 " {
 		t.Errorf("all but the median are flagged, and it stands alone: %s", got)
+	}
+	spoiled := structured(committee(5, 5), checks())
+	snapshot(spoiled.terms, chain.SnapshotMedian, 10_000)
+	if got := summary(judge.Verdict(question(spoiled.spec, spoiled.terms, append(four, ok(4, `{"p":7,"q":1}`))...))); got != "5 [0 1 2 3] 0 " {
+		t.Errorf("one of five spoils a median of five: %s", got)
 	}
 	j.terms.Snapshot.OutlierE6 = 0
 	if got := summary(judge.Verdict(far)); got != `1 [0 1 2 3 4] 0 {"p":3}` {

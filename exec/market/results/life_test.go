@@ -222,18 +222,25 @@ func (p *plainJob) settled() (paid map[int]*big.Int, treasuryGets, refund *big.I
 }
 
 // isPaid says whether a result that was shown is one of those that are paid: it says what was
-// agreed, or it is one of enough that differ (ADR 228).
+// agreed, or it is one of enough that differ (ADR 228), and no more than half of these say the
+// same, or it says that too (ADR 234).
 func (p *plainJob) isPaid(d *deed) bool {
 	if p.outcome != "no_agreement" {
 		return d.value == p.value
 	}
-	good := 0
+	good, says, most := 0, map[string]int{}, ""
 	for _, other := range p.now() {
 		if other.revealed > 0 && strings.HasPrefix(other.value, "ok:") {
 			good++
+			says[other.value]++
 		}
 	}
-	return good >= p.threshold && strings.HasPrefix(d.value, "ok:")
+	for value, n := range says {
+		if 2*n > good {
+			most = value
+		}
+	}
+	return good >= p.threshold && strings.HasPrefix(d.value, "ok:") && (most == "" || d.value == most)
 }
 
 // earned is what a result costs before its share bounds it.

@@ -19,12 +19,18 @@ var disagreements = map[string]struct {
 		s.Verification.Mode, t.ResultSchema.DataFormat = chain.VerifyStructured, chain.FormatJSON
 		t.Snapshot = &chain.Snapshot{Mode: chain.SnapshotMedian, OutlierE6: 1}
 	}, [3]string{`{"p":100}`, `{"p":101}`, `{"p":99}`}},
-	"one does not count": {func(*chain.JobSpec, *chain.JobTerms) {}, [3]string{"a poem", "another", "\xff"}},
-	"two do not count":   {func(*chain.JobSpec, *chain.JobTerms) {}, [3]string{"a poem", "\xfe", "\xff"}},
+	"one does not count":  {func(*chain.JobSpec, *chain.JobTerms) {}, [3]string{"a poem", "another", "\xff"}},
+	"one of three spoils": {func(s *chain.JobSpec, _ *chain.JobTerms) { s.Verification.Threshold = 3 }, [3]string{"a poem", "a poem", "noise"}},
+	"medians that one spoils": {func(s *chain.JobSpec, t *chain.JobTerms) {
+		s.Verification.Mode, s.Verification.Threshold, t.ResultSchema.DataFormat = chain.VerifyStructured, 3, chain.FormatJSON
+		t.Snapshot = &chain.Snapshot{Mode: chain.SnapshotMedian, OutlierE6: 10_000}
+	}, [3]string{`{"p":100}`, `{"p":101}`, `{"p":7}`}},
+	"two do not count": {func(*chain.JobSpec, *chain.JobTerms) {}, [3]string{"a poem", "\xfe", "\xff"}},
 }
 
 // TestDisagreementIsNoFreeWork: a requester that chooses what runners cannot agree on pays for
-// those results that count by themselves, if these would have been enough (ADR 228).
+// those results that count by themselves, if these would have been enough (ADR 228), and nothing
+// for what one shows beside most of these (ADR 234).
 func TestDisagreementIsNoFreeWork(t *testing.T) {
 	for name, c := range disagreements {
 		w, id := newWorld(t), chain.Hash{1}
@@ -49,7 +55,7 @@ func TestDisagreementIsNoFreeWork(t *testing.T) {
 			t.Fatalf("%s: %+v", name, j)
 		}
 		const half, treasury = 650, 6 // of 1,300
-		paid := map[string]int{"one does not count": 2, "two do not count": 0}
+		paid := map[string]int{"one does not count": 2, "two do not count": 0, "one of three spoils": 2, "medians that one spoils": 2}
 		n, some := paid[name]
 		if !some {
 			n = 3
