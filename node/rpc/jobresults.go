@@ -31,7 +31,7 @@ type ResultReply struct {
 	Attempt    uint8            `json:"attempt"`
 	Seat       uint8            `json:"seat"`
 	Outcome    string           `json:"outcome"` // ok, impossible, actor_fault or external_fault
-	Mark       string           `json:"mark"`    // unjudged, agrees, differs or void
+	Mark       string           `json:"mark"`    // unjudged, agrees, counts, differs or void
 	Cost       chain.Wei        `json:"cost,string"`
 	RevealedAt chain.Height     `json:"revealed_at"`
 	TxHash     string           `json:"tx_hash"`     // that showed it
@@ -81,10 +81,11 @@ func (s *Server) jobResults(w http.ResponseWriter, r *http.Request, args []strin
 		return err
 	}
 	var id chain.Hash
+	var outcome jobs.Outcome
 	var seats []revealedSeat
 	reply := &JobResultsReply{Results: []ResultReply{}, Offset: offset, Limit: limit}
 	err = s.readJob(r.Context(), args[0], func(b *jobBook) error {
-		id, seats = b.id, nil
+		id, outcome, seats = b.id, b.job.Outcome, nil
 		reply.JobID, reply.Outcome, reply.DataHash = b.id.String(), outcomeNames[b.job.Outcome], b.job.DataHash.String()
 		return b.eachSeat(func(attempt, n uint8, seat *jobs.Seat) {
 			if seat.Reveal != nil {
@@ -97,7 +98,7 @@ func (s *Server) jobResults(w http.ResponseWriter, r *http.Request, args []strin
 	}
 	reply.TotalCount = uint64(len(seats))
 	seats = seats[min(offset, uint64(len(seats))):]
-	if reply.Results, err = s.results(r.Context(), id, seats[:min(limit, uint64(len(seats)))]); err != nil {
+	if reply.Results, err = s.results(r.Context(), id, outcome, seats[:min(limit, uint64(len(seats)))]); err != nil {
 		return err
 	}
 	s.writeJSON(w, http.StatusOK, reply)
@@ -106,7 +107,7 @@ func (s *Server) jobResults(w http.ResponseWriter, r *http.Request, args []strin
 
 // results reads the results of seats out of their transactions. The list ends behind
 // ValueBytesMax bytes of results, and behind the one with which the client begins to owe.
-func (s *Server) results(ctx context.Context, id chain.Hash, seats []revealedSeat) ([]ResultReply, error) {
+func (s *Server) results(ctx context.Context, id chain.Hash, outcome jobs.Outcome, seats []revealedSeat) ([]ResultReply, error) {
 	shown := map[chain.Hash]map[chain.Hash][]byte{} // by transaction and hash
 	list, left := []ResultReply{}, s.cfg.ValueBytesMax
 	for i, one := range seats {
@@ -129,7 +130,7 @@ func (s *Server) results(ctx context.Context, id chain.Hash, seats []revealedSea
 		}
 		encoded := shown[tx][one.seat.Reveal.Result]
 		left -= len(encoded)
-		list = append(list, resultReply(id, one.attempt, one.n, one.seat, encoded))
+		list = append(list, resultReply(id, outcome, one, encoded))
 	}
 	return list, nil
 }
@@ -170,11 +171,12 @@ func (s *Server) resultsIn(ctx context.Context, hash chain.Hash) (map[chain.Hash
 	return all, nil
 }
 
-func resultReply(id chain.Hash, attempt, n uint8, seat *jobs.Seat, encoded []byte) ResultReply {
+func resultReply(id chain.Hash, outcome jobs.Outcome, one revealedSeat, encoded []byte) ResultReply {
+	seat := one.seat
 	v := seat.Reveal
 	reply := ResultReply{
-		JobID: id.String(), Runner: seat.Runner.String(), Attempt: attempt, Seat: n, Outcome: resultOutcomeNames[v.Outcome],
-		Mark: markNames[seat.Mark], Cost: seat.Cost, RevealedAt: v.At, TxHash: v.Tx.String(), ResultHash: v.Result.String(),
+		JobID: id.String(), Runner: seat.Runner.String(), Attempt: one.attempt, Seat: one.n, Outcome: resultOutcomeNames[v.Outcome],
+		Mark: markName(outcome, seat.Mark), Cost: seat.Cost, RevealedAt: v.At, TxHash: v.Tx.String(), ResultHash: v.Result.String(),
 		Usage: ResultUsageReply{
 			InputTokens: v.Usage.InputTokens, OutputTokens: v.Usage.OutputTokens, WallTimeSeconds: float64(v.Usage.WallMillis) / 1_000,
 			MemoryMB: v.Usage.MemoryMB, Requests: v.Usage.Requests,

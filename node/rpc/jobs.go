@@ -68,7 +68,7 @@ type SeatReply struct {
 	CommittedAt   chain.Height `json:"committed_at"`
 	RevealedAt    chain.Height `json:"revealed_at"` // 0: not yet
 	Silent        bool         `json:"silent"`
-	Mark          string       `json:"mark"` // unjudged, agrees, differs or void
+	Mark          string       `json:"mark"` // unjudged, agrees, counts, differs or void
 	Cost          chain.Wei    `json:"cost,string"`
 	Frozen        chain.Wei    `json:"frozen,string"` // slashed, until the job ends
 	Bonded        chain.Wei    `json:"bonded,string"`
@@ -165,7 +165,7 @@ func (s *Server) jobRunners(w http.ResponseWriter, r *http.Request, args []strin
 	return s.aboutJob(w, r, args[0], func(b *jobBook) (any, error) {
 		reply := &JobRunnersReply{JobID: b.id.String(), Attempt: b.job.Attempt, Runners: []SeatReply{}}
 		err := b.eachSeat(func(attempt, n uint8, seat *jobs.Seat) {
-			reply.Runners = append(reply.Runners, seatReply(attempt, n, seat))
+			reply.Runners = append(reply.Runners, seatReply(b.job.Outcome, attempt, n, seat))
 		})
 		return reply, err
 	})
@@ -267,11 +267,20 @@ var modeNames = [...]string{
 
 var markNames = [...]string{jobs.Unjudged: "unjudged", jobs.Agrees: "agrees", jobs.Differs: "differs", jobs.Void: "void"}
 
-func seatReply(attempt, n uint8, seat *jobs.Seat) SeatReply {
+// markName says what became of a seat's result. One that is paid a share where there is no
+// agreement counts by itself, and agrees with nothing (ADR 228).
+func markName(o jobs.Outcome, m jobs.Mark) string {
+	if o == jobs.NoAgreement && m == jobs.Agrees {
+		return "counts"
+	}
+	return markNames[m]
+}
+
+func seatReply(outcome jobs.Outcome, attempt, n uint8, seat *jobs.Seat) SeatReply {
 	reply := SeatReply{
 		Runner: seat.Runner.String(), Attempt: attempt, Seat: n, Excess: seat.Excess,
 		Reputation: float64(seat.ReputationX1e9) / float64(selection.Point), ExpectedPrice: seat.ExpectedPrice,
-		CommittedAt: seat.CommittedAt, Silent: seat.Silent, Mark: markNames[seat.Mark],
+		CommittedAt: seat.CommittedAt, Silent: seat.Silent, Mark: markName(outcome, seat.Mark),
 		Cost: seat.Cost, Frozen: seat.Frozen, Bonded: seat.Bonded,
 	}
 	if seat.Commitment != nil {

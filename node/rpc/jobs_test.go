@@ -143,6 +143,22 @@ func TestJobResults(t *testing.T) {
 	}
 }
 
+// TestMarksWithoutAgreement: what is paid a share where nothing is agreed is not said to agree.
+func TestMarksWithoutAgreement(t *testing.T) {
+	for outcome, want := range map[jobs.Outcome]string{jobs.OK: "agrees", jobs.Impossible: "agrees", jobs.NoAgreement: "counts"} {
+		d, s := newDocket(t)
+		id := chain.Hash{7}
+		d.putJob(id, func(j *jobs.Job) { j.Outcome, j.Phase = outcome, jobs.Closing })
+		seat := &jobs.Seat{Runner: chain.Address{1}, Reveal: &jobs.Reveal{At: 99, Tx: chain.Hash{3}}, Mark: jobs.Agrees, Cost: 5}
+		d.head.SetStorage(chain.AddrJobDispatcher, jobs.SeatKey(id, 0, 0), seat.Encode())
+		results := decode[rpc.JobResultsReply](t, request(s, http.MethodGet, "/job/"+id.String()+"/results", "", nil)).Results
+		seats := decode[rpc.JobRunnersReply](t, request(s, http.MethodGet, "/job/"+id.String()+"/runners", "", nil)).Runners
+		if len(results) != 1 || results[0].Mark != want || len(seats) != 1 || seats[0].Mark != want {
+			t.Errorf("outcome %d: %+v, %+v, want %s", outcome, results, seats, want)
+		}
+	}
+}
+
 func TestUnknownJobs(t *testing.T) {
 	d, s := newDocket(t)
 	id, unknown := chain.Hash{1}, chain.Hash{2}

@@ -20,7 +20,7 @@ func (t *task) division() division {
 	d := division{refund: t.kind.escrow(t.number)}
 	for i := range t.seats {
 		s := &t.seats[i]
-		if s.Mark != "agrees" {
+		if s.Mark != "agrees" && s.Mark != "counts" {
 			continue
 		}
 		d.treasury += s.Cost / treasuryPart
