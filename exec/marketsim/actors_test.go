@@ -205,19 +205,19 @@ func (j *job) fitsAnswer() bool {
 	return err == nil && len(answer) <= 64<<10
 }
 
-// opinion is what the verifier says that a job names, if it names one: whether the results
-// hold, and what it puts in their place.
-func (j *job) opinion() (named, valid bool, data []byte) {
+// opinion is what the verifier says that a job names, if it names one: whether it says anything,
+// whether the results hold, and what it puts in their place.
+func (j *job) opinion() (named, speaks, valid bool, data []byte) {
 	for _, c := range j.spec.Verification.Checks {
 		if c, ok := c.(*chain.CustomCheck); ok {
 			switch c.Method {
 			case "approve":
-				return true, true, nil
+				return true, true, true, nil
 			case "correct":
-				return true, true, []byte("[1]")
+				return true, true, true, []byte("[1]")
 			}
-			return true, c.Method != "reject", nil // where there is no such handler, what they agree on stands
+			return true, c.Method == "reject", c.Method != "reject", nil // where there is no such handler, what they agree on stands
 		}
 	}
-	return false, true, nil
+	return false, false, true, nil
 }

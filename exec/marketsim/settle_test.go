@@ -70,7 +70,7 @@ func (m *market) settle(j *job) {
 			continue
 		}
 		r.successes++
-		if named, _, _ := j.opinion(); named || j.runners() > 1 { // others stand behind it
+		if j.backed() {
 			r.rejectedBy = nil
 		}
 		m.gain(r)

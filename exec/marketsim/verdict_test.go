@@ -76,7 +76,7 @@ func (j *job) verdictOf(all []*seat, final bool) (v verdict) {
 			return v
 		}
 	}
-	named, says, instead := j.opinion()
+	named, _, says, instead := j.opinion()
 	if !final && (!j.early() || named) {
 		return v
 	}
@@ -119,6 +119,27 @@ func (j *job) alike(values []value) (all []*seat) {
 		all = append(all, x.seat)
 	}
 	return all
+}
+
+// backed says whether others stand behind what the results have come to: the runners, where they
+// had to be equal in something or to lie by a median, or the verifier (ADR 228).
+func (j *job) backed() bool {
+	if _, speaks, _, _ := j.opinion(); speaks {
+		return true
+	}
+	if j.runners() == 1 {
+		return false
+	}
+	if j.mode() == chain.VerifyMajorityVote {
+		return true
+	}
+	switch j.takes() {
+	case chain.SnapshotLatest:
+		return false
+	case chain.SnapshotMedian:
+		return j.terms.Snapshot.OutlierE6 > 0 && j.terms.Snapshot.OutlierE6 < 1_000_000
+	}
+	return len(j.fields()) > 0
 }
 
 // agreement looks for threshold values that agree.

@@ -244,7 +244,7 @@ func (x *Seat) readFrom(r *cbor.Reader) error {
 }
 
 func (x *Job) appendTo(dst []byte) []byte {
-	dst = cbor.AppendArray(dst, 39)
+	dst = cbor.AppendArray(dst, 40)
 	dst = cbor.AppendBytes(dst, x.Submitter[:])
 	dst = cbor.AppendUint(dst, uint64(x.SubmittedAt))
 	dst = cbor.AppendUint(dst, uint64(x.Kind))
@@ -284,11 +284,12 @@ func (x *Job) appendTo(dst []byte) []byte {
 	dst = cbor.AppendBool(dst, x.Large)
 	dst = cbor.AppendBool(dst, x.Spared)
 	dst = cbor.AppendUint(dst, uint64(x.VerifierLoad))
+	dst = cbor.AppendBool(dst, x.Backed)
 	return dst
 }
 
 func (x *Job) readFrom(r *cbor.Reader) error {
-	if err := r.ArrayOf(39); err != nil {
+	if err := r.ArrayOf(40); err != nil {
 		return &chain.FieldError{Object: "Job", Err: err}
 	}
 	if err := r.BytesInto(x.Submitter[:]); err != nil {
@@ -469,6 +470,11 @@ func (x *Job) readFrom(r *cbor.Reader) error {
 		return &chain.FieldError{Object: "Job", Field: "verifier_load", Err: err}
 	} else {
 		x.VerifierLoad = chain.Cycles(v)
+	}
+	if v, err := r.Bool(); err != nil {
+		return &chain.FieldError{Object: "Job", Field: "backed", Err: err}
+	} else {
+		x.Backed = v
 	}
 	return nil
 }

@@ -88,6 +88,7 @@ type Job struct {
 	Large            bool         // a result takes more than half of the lane
 	Spared           bool         // who shows nothing in this attempt is not penalised: there is little time, or no room
 	VerifierLoad     chain.Cycles // for the first use of the code of its verifier, in each attempt, as its submitter has paid for
+	Backed           bool         // others stand behind what its results have come to: runners that had to agree, or its verifier
 }
 
 // Rates are what a runner charged when it was assigned, in wei for each unit (resolution

@@ -90,7 +90,10 @@ type Decision struct {
 	Canonical uint8
 	Data      []byte     // the result, by the terms' data format; nil where there is none, or Canonical was not read
 	Key       chain.Hash // what a late result must match: see Late
-	Faults    []Fault    // ascending by seat; one for a seat at most
+	// Backed says that somebody stands behind what is agreed besides each runner for itself: the
+	// others, where they had to agree in something, or the actor that the job names.
+	Backed bool
+	Faults []Fault // ascending by seat; one for a seat at most
 	// Findings are those of the results that were read, ascending by seat.
 	Findings []SeatFinding
 	// Waiting says that the results agree and that the job's verifier has to be asked in a

@@ -49,6 +49,15 @@ func (r *rules) compares() bool {
 	return v.Mode == chain.VerifyMajorityVote || len(r.fields) > 0
 }
 
+// wholeE6 is as far from a median as the median is from nothing.
+const wholeE6 = 1_000_000
+
+// binds reports whether a result that agrees says something that others say too: it equals
+// theirs in what must be equal, or is a number that lies by theirs.
+func (r *rules) binds() bool {
+	return r.compares() || r.takesMedian() && r.outlier() > 0 && r.outlier() < wholeE6
+}
+
 // takesMedian reports whether the result is the median of numbers.
 func (r *rules) takesMedian() bool {
 	return r.spec.Verification.Mode == chain.VerifyStructured && r.snapshot == chain.SnapshotMedian

@@ -45,7 +45,7 @@ func Verdict(q *Question) *Decision {
 	alike, agreed := r.agree(d, valid, threshold)
 	switch {
 	case agreed:
-		d.Outcome = Agreed
+		d.Outcome, d.Backed = Agreed, r.binds()
 		r.verify(q, d)
 	case final:
 		d.Outcome = NoAgreement
@@ -219,14 +219,14 @@ func (r *rules) verify(q *Question, d *Decision) {
 	case err != nil:
 	case !opinion.Valid:
 		d.Outcome, d.Data, d.Key = Rejected, nil, chain.Hash{}
-	case opinion.Canonical != nil:
-		d.replace(r, opinion.Canonical)
+	case opinion.Canonical == nil || d.replace(r, opinion.Canonical):
+		d.Backed = true
 	}
 }
 
 // replace takes the data of the job's verifier as the result, if it is of the job's format:
 // other data is a failure of the verifier.
-func (d *Decision) replace(r *rules, data []byte) {
+func (d *Decision) replace(r *rules, data []byte) bool {
 	steps := strictjson.NewSteps(r.terms.JudgeSteps)
 	err := steps.Spend(uint64(len(data)) / 16)
 	switch {
@@ -241,4 +241,5 @@ func (d *Decision) replace(r *rules, data []byte) {
 	if err == nil {
 		d.Data = data
 	}
+	return err == nil
 }

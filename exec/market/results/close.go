@@ -40,6 +40,7 @@ func (b *Book) closeWith(d *docket, c *judge.Question, v *judge.Decision) error 
 			d.job.Model = llm.ModelID
 		}
 		d.job.CanonicalSeat, d.job.DataHash, d.job.LateKey = v.Canonical, keccak.Sum256(v.Data), v.Key
+		d.job.Backed = v.Backed
 	}
 	if err := b.gradeAll(d, c, v); err != nil {
 		return err

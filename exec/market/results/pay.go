@@ -160,7 +160,7 @@ func (b *Book) succeeded(d *docket, s *jobs.Seat, gathered bool) error {
 	if err := b.Runners.Succeeded(s.Runner, gathered); err != nil {
 		return err
 	}
-	if d.job.Runners == 1 && !d.job.Verifier {
+	if !d.job.Backed {
 		return nil
 	}
 	return b.Runners.Confirmed(s.Runner)

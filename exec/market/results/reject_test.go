@@ -2,6 +2,7 @@ package results_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/cowboy-foundation/cowboy/chain"
@@ -99,26 +100,69 @@ func TestARejectedRunnerEarnsNothing(t *testing.T) {
 }
 
 // TestWhatConfirms: what a runner has shown counts as confirmed where somebody else stands
-// behind it, be it other runners or the actor of who asked; a job that takes whatever comes
-// does not let a runner begin anew.
+// behind it, be it other runners that agree in something or the actor of who asked. A job that
+// takes whatever comes does not let a runner begin anew, be it of one or of several, nor does a
+// verifier that says nothing.
 func TestWhatConfirms(t *testing.T) {
-	for _, c := range []struct {
+	yes, fails := func(*results.Inquiry) ([]byte, error) { return says(true), nil }, func(*results.Inquiry) ([]byte, error) { return nil, results.ErrFailed }
+	other := func(*results.Inquiry) ([]byte, error) {
+		return says(true, "canonical_output", strings.Repeat("x", 2_000)), nil
+	}
+	for name, c := range map[string]struct {
+		runners  uint8
 		mode     chain.VerificationMode
-		verifier bool
+		snapshot *chain.Snapshot
+		verifier func(*results.Inquiry) ([]byte, error)
 		want     int
-	}{{chain.VerifyNone, false, 0}, {chain.VerifyEconomicBond, false, 0}, {chain.VerifyEconomicBond, true, 1}} {
-		w, id, r := newWorld(t), chain.Hash{1}, newRunner(t, 0)
-		spec, terms := asks(1, 1, 50_000, 7)
-		spec.Verification.Mode = c.mode
-		if c.verifier {
+	}{
+		"none":                              {1, chain.VerifyNone, nil, nil, 0},
+		"a bond":                            {1, chain.VerifyEconomicBond, nil, nil, 0},
+		"a verifier":                        {1, chain.VerifyEconomicBond, nil, yes, 1},
+		"a verifier that fails":             {1, chain.VerifyEconomicBond, nil, fails, 0},
+		"a verifier of another output":      {1, chain.VerifyEconomicBond, nil, other, 0}, // longer than it may be
+		"a majority":                        {3, chain.VerifyMajorityVote, nil, nil, 1},
+		"a majority whose verifier fails":   {3, chain.VerifyMajorityVote, nil, fails, 1},
+		"the latest":                        {3, chain.VerifyStructured, &chain.Snapshot{Mode: chain.SnapshotLatest}, nil, 0},
+		"the latest, and a verifier":        {3, chain.VerifyStructured, &chain.Snapshot{Mode: chain.SnapshotLatest}, yes, 1},
+		"nothing but a verifier that fails": {3, chain.VerifyStructured, nil, fails, 0},
+		"medians":                           {3, chain.VerifyStructured, &chain.Snapshot{Mode: chain.SnapshotMedian, OutlierE6: 10_000}, nil, 1},
+		"medians of whatever comes":         {3, chain.VerifyStructured, &chain.Snapshot{Mode: chain.SnapshotMedian}, nil, 0},
+		"medians of nearly whatever":        {3, chain.VerifyStructured, &chain.Snapshot{Mode: chain.SnapshotMedian, OutlierE6: 1_000_000}, nil, 0},
+	} {
+		w, id := newWorld(t), chain.Hash{1}
+		w.height = 3
+		var all []*runner
+		for n := range int(c.runners) {
+			all = append(all, newRunner(t, n))
+		}
+		spec, terms := asks(c.runners, c.runners/2+1, 50_000, 7)
+		spec.Verification.Mode, terms.Snapshot = c.mode, c.snapshot
+		if terms.ResultSchema.DataFormat = chain.FormatJSON; c.verifier != nil {
 			spec.Verification.Checks = []chain.VerifierCheck{&chain.CustomCheck{Actor: fmt.Sprintf("%040x", 0xfe), Method: "check"}}
 		}
-		w.assign(id, spec, terms, w.seatsOf(r))
-		w.ask = func(*results.Inquiry) ([]byte, error) { return says(true), nil }
-		w.block(func() { w.must(w.reveal(id, r, resultOf(0, "42"))) })
-		w.until(60)
-		if said := w.registry.said[r.addr]; said["succeeded"] != 1 || said["confirmed"] != c.want {
-			t.Errorf("%+v: %v", c, said)
+		w.assign(id, spec, terms, w.seatsOf(all...))
+		w.ask = c.verifier
+		if c.runners > 1 {
+			w.block(func() {
+				for _, r := range all {
+					w.must(w.commit(id, r, resultOf(0, `{"p":42}`)))
+				}
+			})
+			w.until(w.job(id).GatherUntil)
+		}
+		w.block(func() {
+			for _, r := range all {
+				w.must(w.reveal(id, r, resultOf(0, `{"p":42}`)))
+			}
+		})
+		w.until(100)
+		if j := w.job(id); j.Outcome != jobs.OK || j.Phase != jobs.Ended {
+			t.Errorf("%s: %+v", name, j)
+		}
+		for _, r := range all {
+			if said := w.registry.said[r.addr]; said["succeeded"] != 1 || said["confirmed"] != c.want {
+				t.Errorf("%s: %v", name, said)
+			}
 		}
 	}
 }
