@@ -197,7 +197,8 @@ func submit(t testing.TB, d *jobs.Dispatch, id chain.Hash, q order) {
 	d.Book.Put(id, &jobs.Job{
 		Submitter: q.by, SubmittedAt: d.Book.Height, Kind: chain.JobHTTP, Runners: q.runners, Threshold: q.agree, Mode: spec.Verification.Mode,
 		MaxPrice: q.price, Held: q.price, TimeoutBlocks: q.timeout, SpecHash: spec.SpecHash(), TermsHash: terms.TermsHash(),
-		Attempts: uint8(d.Book.Params.Job.MaxRetries),
+		Attempts:      uint8(d.Book.Params.Job.MaxRetries),
+		TreasuryShare: uint16(d.Book.Params.Job.TreasuryBasisPoints), GatherShare: uint16(d.Book.Params.Job.AggregatorBonusBasisPoints),
 	})
 	set := func(k state.StorageKey, row []byte) { d.Book.State.SetStorage(chain.AddrJobDispatcher, k, row) }
 	set(jobs.SpecKey(id), spec.Encode())

@@ -60,6 +60,8 @@ type job struct {
 	gatherTo   uint64
 	due        event
 	most       int    // attempts, as voted at its submission
+	treasury   uint64 // parts of what runners earn, as voted then
+	gathers    uint64
 	promised   *share // of the lane; nil: nothing more can be shown
 	crowds     uint64 // blocks too crowded for it, before the time that is looked at next
 	large      bool   // a result takes more than half of the lane
@@ -163,6 +165,7 @@ func (m *market) takeIn(id chain.Hash, by chain.Address, spec chain.JobSpec, ter
 	j := &job{
 		id: id, by: by, submitted: m.height, millis: m.millis, spec: spec, terms: terms, held: plus(wei(spec.MaxPrice), wei(spec.Tip)),
 		phase: fresh, outcome: open, most: int(m.p.Job.MaxRetries),
+		treasury: m.p.Job.TreasuryBasisPoints, gathers: m.p.Job.AggregatorBonusBasisPoints,
 	}
 	j.spec.JobID, j.spec.Submitter, j.spec.SubmittedAt = id, by, chain.Height(m.height)
 	m.jobs[id] = j

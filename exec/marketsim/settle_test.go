@@ -40,9 +40,9 @@ func (m *market) settle(j *job) {
 	}
 	gets := map[*seat]*big.Int{}
 	for i, s := range paid {
-		treasury, bonus := part(s.cost, m.p.Job.TreasuryBasisPoints), new(big.Int)
+		treasury, bonus := part(s.cost, j.treasury), new(big.Int)
 		if gatherer != nil {
-			bonus = part(s.cost, m.p.Job.AggregatorBonusBasisPoints)
+			bonus = part(s.cost, j.gathers)
 		}
 		bonuses = plus(bonuses, bonus)
 		pay(chain.AddrTreasury, treasury)

@@ -244,7 +244,7 @@ func (x *Seat) readFrom(r *cbor.Reader) error {
 }
 
 func (x *Job) appendTo(dst []byte) []byte {
-	dst = cbor.AppendArray(dst, 40)
+	dst = cbor.AppendArray(dst, 42)
 	dst = cbor.AppendBytes(dst, x.Submitter[:])
 	dst = cbor.AppendUint(dst, uint64(x.SubmittedAt))
 	dst = cbor.AppendUint(dst, uint64(x.Kind))
@@ -285,11 +285,13 @@ func (x *Job) appendTo(dst []byte) []byte {
 	dst = cbor.AppendBool(dst, x.Spared)
 	dst = cbor.AppendUint(dst, uint64(x.VerifierLoad))
 	dst = cbor.AppendBool(dst, x.Backed)
+	dst = cbor.AppendUint(dst, uint64(x.TreasuryShare))
+	dst = cbor.AppendUint(dst, uint64(x.GatherShare))
 	return dst
 }
 
 func (x *Job) readFrom(r *cbor.Reader) error {
-	if err := r.ArrayOf(40); err != nil {
+	if err := r.ArrayOf(42); err != nil {
 		return &chain.FieldError{Object: "Job", Err: err}
 	}
 	if err := r.BytesInto(x.Submitter[:]); err != nil {
@@ -475,6 +477,16 @@ func (x *Job) readFrom(r *cbor.Reader) error {
 		return &chain.FieldError{Object: "Job", Field: "backed", Err: err}
 	} else {
 		x.Backed = v
+	}
+	if v, err := chain.ReadUint(r, 0, 1<<16-1); err != nil {
+		return &chain.FieldError{Object: "Job", Field: "treasury_share", Err: err}
+	} else {
+		x.TreasuryShare = uint16(v)
+	}
+	if v, err := chain.ReadUint(r, 0, 1<<16-1); err != nil {
+		return &chain.FieldError{Object: "Job", Field: "gather_share", Err: err}
+	} else {
+		x.GatherShare = uint16(v)
 	}
 	return nil
 }

@@ -89,6 +89,8 @@ type Job struct {
 	Spared           bool         // who shows nothing in this attempt is not penalised: there is little time, or no room
 	VerifierLoad     chain.Cycles // for the first use of the code of its verifier, in each attempt, as its submitter has paid for
 	Backed           bool         // others stand behind what its results have come to: runners that had to agree, or its verifier
+	TreasuryShare    uint16       // of what a runner earns, in basis points, as voted at its submission
+	GatherShare      uint16       // of the same, to who gathers results of others
 }
 
 // Rates are what a runner charged when it was assigned, in wei for each unit (resolution
@@ -163,7 +165,7 @@ type Reveal struct {
 }
 
 // Encode returns the row.
-func (j *Job) Encode() []byte { return j.appendTo(make([]byte, 0, 440)) }
+func (j *Job) Encode() []byte { return j.appendTo(make([]byte, 0, 456)) }
 
 // Encode returns the row.
 func (s *Seat) Encode() []byte { return s.appendTo(make([]byte, 0, 272)) }

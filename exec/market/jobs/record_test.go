@@ -39,7 +39,7 @@ func pinJob() *Job {
 		TimeoutBlocks: 120, AssignedAt: 1001, Deadline: 1120, Seed: hash(1), CandidatesRoot: hash(2), SpecHash: hash(3),
 		TermsHash: hash(4), ReputationConfig: 7, Outcome: OK, VerdictAt: 1100, WindowEnd: 2000, CanonicalSeat: 2, DataHash: hash(5),
 		CommitBy: 1060, GatherUntil: 1096, LateKey: hash(9), SubmittedMillis: 1_700_000_000_000, DueAt: 1121, Model: hash(10),
-		Attempts: 3, Papers: 2_000, AnswerLoad: 600, Verifier: true, Promised: 250_000, Crowds: 12, Large: true, Spared: true, VerifierLoad: 700, Backed: true,
+		Attempts: 3, Papers: 2_000, AnswerLoad: 600, Verifier: true, Promised: 250_000, Crowds: 12, Large: true, Spared: true, VerifierLoad: 700, Backed: true, TreasuryShare: 100, GatherShare: 150,
 	}
 }
 
@@ -77,10 +77,10 @@ func rows() []row {
 	return []row{
 		{"job", pinJob(), []any{
 			counting(0x21, 20), 1000, 1, 3, 1, 5, 3, 2, 100_000_000, 10_000_000, 110_000_000, 120, 1001, 1120,
-			h(1), h(2), h(3), h(4), 7, 1, 1100, 2000, 2, h(5), 1060, 1096, h(9), uint64(1_700_000_000_000), 1121, h(10), 3, 2_000, 600, true, 250_000, 12, true, true, 700, true,
+			h(1), h(2), h(3), h(4), 7, 1, 1100, 2000, 2, h(5), 1060, 1096, h(9), uint64(1_700_000_000_000), 1121, h(10), 3, 2_000, 600, true, 250_000, 12, true, true, 700, true, 100, 150,
 		}, recode(DecodeJob)},
 		{"job_fresh", &Job{}, []any{
-			make([]byte, 20), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, zero, zero, zero, zero, 0, 0, 0, 0, 0, zero, 0, 0, zero, 0, 0, zero, 0, 0, 0, false, 0, 0, false, false, 0, false,
+			make([]byte, 20), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, zero, zero, zero, zero, 0, 0, 0, 0, 0, zero, 0, 0, zero, 0, 0, zero, 0, 0, 0, false, 0, 0, false, false, 0, false, 0, 0,
 		}, recode(DecodeJob)},
 		{"seat", pinSeat(), []any{
 			counting(0x20, 20), rates, 19_000_000, true, uint64(61_250_000_000), h(6), 1050,
@@ -168,6 +168,7 @@ func TestSizes(t *testing.T) {
 	j := pinJob()
 	j.SubmittedMillis, j.DueAt = math.MaxUint64, math.MaxUint64
 	j.Promised, j.Crowds, j.AnswerLoad, j.VerifierLoad, j.Papers = math.MaxUint64, math.MaxUint64, math.MaxUint64, math.MaxUint64, math.MaxUint32
+	j.TreasuryShare, j.GatherShare = 10_000, 10_000
 	for _, f := range []*chain.Wei{&j.MaxPrice, &j.Tip, &j.Held} {
 		*f = math.MaxUint64
 	}
@@ -178,7 +179,7 @@ func TestSizes(t *testing.T) {
 	for name, x := range map[string]struct {
 		row         []byte
 		least, most int
-	}{"job": {j.Encode(), 210, 438}, "seat": {s.Encode(), 80, 260}, "new seat": {(&Seat{}).Encode(), 30, 80}} {
+	}{"job": {j.Encode(), 210, 444}, "seat": {s.Encode(), 80, 260}, "new seat": {(&Seat{}).Encode(), 30, 80}} {
 		if len(x.row) < x.least || len(x.row) > x.most {
 			t.Errorf("%s of %d bytes, want %d to %d", name, len(x.row), x.least, x.most)
 		}

@@ -164,7 +164,8 @@ func (b *Book) Submit(id chain.Hash, by chain.Address, spec *chain.JobSpec, term
 		MaxPrice: spec.MaxPrice, Tip: spec.Tip, Held: escrow, TimeoutBlocks: spec.TimeoutBlocks,
 		SpecHash: spec.SpecHash(), TermsHash: terms.TermsHash(), Attempts: uint8(b.Params.Job.MaxRetries), // 16 at most
 		Papers: uint32(len(asked) + len(agreed)), AnswerLoad: load.Answer, Verifier: verified, // the bytes of a transaction at most
-		VerifierLoad: load.Verifier,
+		VerifierLoad:  load.Verifier,
+		TreasuryShare: uint16(b.Params.Job.TreasuryBasisPoints), GatherShare: uint16(b.Params.Job.AggregatorBonusBasisPoints), // 10,000 together at most
 	})
 	b.set(SpecKey(id), asked)
 	b.set(TermsKey(id), agreed)

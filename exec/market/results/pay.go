@@ -60,10 +60,9 @@ func (b *Book) settle(d *docket) error {
 // escrow is what there is to divide, and the seats that are paid, in the order of the
 // committee.
 func (b *Book) escrow(d *docket) (e Escrow, places []int) {
-	p := &b.Jobs.Params.Job
 	e = Escrow{
 		MaxPrice: d.job.MaxPrice, Runners: uint64(d.job.Runners),
-		TreasuryBasisPoints: p.TreasuryBasisPoints, BonusBasisPoints: p.AggregatorBonusBasisPoints,
+		TreasuryBasisPoints: uint64(d.job.TreasuryShare), BonusBasisPoints: uint64(d.job.GatherShare),
 	}
 	if d.job.Outcome == jobs.OK {
 		e.Tip = d.job.Tip

@@ -260,6 +260,7 @@ func (w *world) assign(id chain.Hash, spec *chain.JobSpec, terms *chain.JobTerms
 	j := &jobs.Job{
 		Submitter: spec.Submitter, SubmittedAt: w.height - 1, Kind: spec.JobType.Kind(), Runners: v.Runners, Threshold: v.Threshold, Mode: v.Mode,
 		MaxPrice: spec.MaxPrice, Tip: spec.Tip, Held: spec.MaxPrice + spec.Tip, TimeoutBlocks: spec.TimeoutBlocks,
+		TreasuryShare: uint16(w.params.Job.TreasuryBasisPoints), GatherShare: uint16(w.params.Job.AggregatorBonusBasisPoints),
 	}
 	_, _, j.Verifier = judge.Custom(spec)
 	w.endow(chain.AddrJobDispatcher, j.Held)

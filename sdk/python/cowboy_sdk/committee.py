@@ -177,7 +177,7 @@ class Recount:
             if row is None:
                 raise Refused("the chain has no such job")
             self.row = read_cbor(row)
-            if len(self.row) != 40:
+            if len(self.row) != 42:
                 raise Refused("the row of the job is malformed")
             if (self.row[ATTEMPT] + 1, self.row[RUNNERS], self.row[CONFIG]) != (attempts, runners, config):
                 continue
