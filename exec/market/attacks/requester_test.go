@@ -28,7 +28,8 @@ func unsatisfiable(t *testing.T) end {
 		{func(q *chain.JobSubmit) { q.Terms.ResultSchema.Schema = &schema }, chain.CodeBadArgument},
 		{bonded(&chain.MinLengthObjective{Bytes: 65}), chain.CodeBadArgument},
 		{bonded(&chain.MinLengthObjective{Bytes: 64}), chain.CodeOK},
-		{bonded(&chain.EntropyObjective{MinMillibits: 8_001}), chain.CodeBadArgument},
+		{bonded(&chain.EntropyObjective{MinMillibits: 6_001}), chain.CodeBadArgument},
+		{bonded(&chain.EntropyObjective{MinMillibits: 6_000}), chain.CodeOK},
 		{func(q *chain.JobSubmit) {
 			q.Terms.NamedChecks = []chain.NamedCheck{&chain.RegexCheck{Pattern: "(a*)*b"}}
 		}, chain.CodeBadArgument},
@@ -44,10 +45,10 @@ func unsatisfiable(t *testing.T) end {
 		}
 	}
 
-	// What no result of 64 bytes has is found by the runner, which asks the chain's own judge
+	// What the page does not have is found by the runner, which asks the chain's own judge
 	// before it commits, and reports that it cannot be done: it is paid. One that does not ask
 	// is slashed.
-	trap := bonded(&chain.EntropyObjective{MinMillibits: 7_000}, &chain.MinLengthObjective{Bytes: 1})
+	trap := bonded(&chain.EntropyObjective{MinMillibits: 6_000}, &chain.MinLengthObjective{Bytes: 1})
 	var naive int64
 	for _, asks := range []bool{true, false} {
 		m := newMarket(t, 2)
@@ -62,7 +63,7 @@ func unsatisfiable(t *testing.T) end {
 			continue
 		}
 		m.does(reveals(runner, id, result("", func(r *chain.RunnerResult) {
-			r.Outcome, r.Data, r.Detail = chain.OutcomeImpossible, nil, &chain.ResultDetail{Done: 1, Total: 1, Text: "64 bytes have six bits each"}
+			r.Outcome, r.Data, r.Detail = chain.OutcomeImpossible, nil, &chain.ResultDetail{Done: 1, Total: 1, Text: "the page is of few letters"}
 		})))
 		m.ended(id, jobs.Impossible)
 		m.gains("a runner that asks", pay, runner)

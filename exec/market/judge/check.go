@@ -3,6 +3,7 @@ package judge
 import (
 	"errors"
 	"fmt"
+	"math/bits"
 	"strings"
 
 	"github.com/cowboy-foundation/cowboy/chain"
@@ -52,8 +53,27 @@ func Check(spec *chain.JobSpec, terms *chain.JobTerms) error {
 	return checkFreshness(spec, terms)
 }
 
-// mostMillibits is the entropy of a byte, in thousandths of a bit.
-const mostMillibits = 8_000
+// Bytes that can stand in data, each of them another: those of UTF-8, which has no 0xc0, 0xc1 and
+// none above 0xf4, and of JSON, which has no control characters but three.
+const (
+	bytesOfText = 256 - 13
+	bytesOfJSON = bytesOfText - 29
+)
+
+// reachable reports whether data that is not empty can have an entropy of so many thousandths of
+// a bit in each byte: at most that of as many bytes, all of them different, as the job takes, or
+// as there are in its format.
+func reachable(millibits uint64, terms *chain.JobTerms) bool {
+	different := uint64(256)
+	switch terms.ResultSchema.DataFormat {
+	case chain.FormatText:
+		different = bytesOfText
+	case chain.FormatJSON:
+		different = bytesOfJSON
+	}
+	high, want := bits.Mul64(millibits, 1<<16)
+	return high == 0 && 1_000*log2(min(different, uint64(terms.ResultSchema.MaxReturnBytes))) >= want
+}
 
 // modes are how many runners a mode needs at least (CIP-2 §9), 0 for one that is not judged.
 var modes = [...]struct {
@@ -149,24 +169,36 @@ func checkChecks(v *chain.Verification, terms *chain.JobTerms) error {
 	if len(terms.NamedChecks) > 0 {
 		return termsError("named_checks[0]", &UnsupportedError{namedName(terms.NamedChecks[0])})
 	}
+	return checkObjectives(v, terms)
+}
+
+// checkObjectives refuses the objective checks that are not judged, and those that no result
+// meets: each runner would lose stake, or its result would run out of steps.
+func checkObjectives(v *chain.Verification, terms *chain.JobTerms) error {
+	least, entropies := uint64(0), uint64(0)
 	// Bounded: MaxObjectiveChecks.
 	for i, c := range terms.ObjectiveChecks {
 		field := fmt.Sprintf("objective_checks[%d]", i)
-		reachable := true
+		meets := true
 		switch c := c.(type) {
 		case *chain.MinLengthObjective:
-			reachable = c.Bytes <= uint64(terms.ResultSchema.MaxReturnBytes)
+			least = max(least, c.Bytes)
+			meets = c.Bytes <= uint64(terms.ResultSchema.MaxReturnBytes)
 		case *chain.EntropyObjective:
-			reachable = c.MinMillibits <= mostMillibits
+			entropies++
+			meets = reachable(c.MinMillibits, terms)
 		default:
 			return termsError(field, &UnsupportedError{objectiveName(c)})
 		}
 		if v.Mode == chain.VerifyNone {
 			return termsError(field, ErrNotForMode)
 		}
-		if !reachable {
+		if !meets {
 			return termsError(field, ErrUnreachable)
 		}
+	}
+	if setupSteps+entropies*entropySteps(least) > terms.JudgeSteps {
+		return termsError("judge_steps", ErrUnreachable)
 	}
 	return nil
 }

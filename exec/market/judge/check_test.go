@@ -67,6 +67,8 @@ func returns(most uint32) func(*job) {
 	return func(j *job) { j.terms.ResultSchema.MaxReturnBytes = most }
 }
 
+func steps(n uint64) func(*job) { return func(j *job) { j.terms.JudgeSteps = n } }
+
 var verifier = &chain.CustomCheck{Actor: "0x1111111111111111111111111111111111111111", Method: "verify"}
 
 func sixtyFour() []string { return slices.Repeat([]string{"v"}, chain.MaxCheckFields) }
@@ -79,7 +81,10 @@ func TestCheckTakes(t *testing.T) {
 		"none with a snapshot":         none(shot(chain.SnapshotMedian)),
 		"bond":                         bond(),
 		"bond with objective checks":   bond(objective(&chain.MinLengthObjective{Bytes: 1}, &chain.EntropyObjective{MinMillibits: 1})),
-		"bond with the most entropy":   bond(objective(&chain.EntropyObjective{MinMillibits: 8_000})),
+		"bond with the most entropy":   bond(objective(&chain.EntropyObjective{MinMillibits: 8_000}), format(chain.FormatBytes), returns(256)),
+		"entropy of sixty-four":        bond(objective(&chain.EntropyObjective{MinMillibits: 6_000}), format(chain.FormatText), returns(64)),
+		"entropy of the longest text":  bond(objective(&chain.EntropyObjective{MinMillibits: 7_924}), format(chain.FormatText)),
+		"entropy in few steps":         bond(objective(&chain.EntropyObjective{MinMillibits: 1}, &chain.MinLengthObjective{Bytes: 3_392}), steps(1_000)),
 		"bond with the most bytes":     bond(objective(&chain.MinLengthObjective{Bytes: 70}), returns(70)),
 		"bond with a verifier":         bond(checks(verifier)),
 		"majority 2 of 3":              majority(),
@@ -150,7 +155,14 @@ func TestCheckRefuses(t *testing.T) {
 		{"verifier of 39 digits", bond(checks(&chain.CustomCheck{Actor: verifier.Actor[:41], Method: "v"})), "verification.checks[0]", judge.ErrActor},
 		{"verifier without handler", bond(checks(&chain.CustomCheck{Actor: verifier.Actor})), "verification.checks[0]", judge.ErrActor},
 		{"objective of none", none(objective(&chain.MinLengthObjective{})), "objective_checks[0]", judge.ErrNotForMode},
-		{"entropy above eight bits", bond(objective(&chain.EntropyObjective{MinMillibits: 8_001})), "objective_checks[0]", judge.ErrUnreachable},
+		{"entropy above eight bits", bond(objective(&chain.EntropyObjective{MinMillibits: 8_001}), format(chain.FormatBytes)), "objective_checks[0]", judge.ErrUnreachable},
+		{"entropy above all numbers", bond(objective(&chain.EntropyObjective{MinMillibits: 1<<64 - 1})), "objective_checks[0]", judge.ErrUnreachable},
+		{"entropy of all bytes in fewer", bond(objective(&chain.EntropyObjective{MinMillibits: 8_000}), format(chain.FormatBytes), returns(255)), "objective_checks[0]", judge.ErrUnreachable},
+		{"entropy above that of sixty-four", bond(objective(&chain.EntropyObjective{MinMillibits: 6_001}), format(chain.FormatText), returns(64)), "objective_checks[0]", judge.ErrUnreachable},
+		{"entropy of what is no text", bond(objective(&chain.EntropyObjective{MinMillibits: 7_925}), format(chain.FormatText)), "objective_checks[0]", judge.ErrUnreachable},
+		{"entropy of what is no JSON", bond(objective(&chain.EntropyObjective{MinMillibits: 7_742})), "objective_checks[0]", judge.ErrUnreachable},
+		{"entropy in too few steps", bond(objective(&chain.EntropyObjective{MinMillibits: 1}, &chain.MinLengthObjective{Bytes: 3_400}), steps(1_000)), "judge_steps", judge.ErrUnreachable},
+		{"two entropies in too few steps", bond(objective(&chain.EntropyObjective{}, &chain.EntropyObjective{}), steps(1_000)), "judge_steps", judge.ErrUnreachable},
 		{"length above the most", bond(objective(&chain.MinLengthObjective{}, &chain.MinLengthObjective{Bytes: 71}), returns(70)), "objective_checks[1]", judge.ErrUnreachable},
 		{"schema objective", bond(objective(&chain.EntropyObjective{}, &chain.SchemaObjective{})), "objective_checks[1]", "schema_valid"},
 		{"leak objective", bond(objective(&chain.PromptLeakObjective{})), "objective_checks[0]", "no_prompt_leak"},

@@ -18,7 +18,7 @@ func (r *rules) faultOf(data []byte, steps *strictjson.Steps) (fault FaultKind, 
 				fault = max(fault, TooShort)
 			}
 		case *chain.EntropyObjective:
-			if err := steps.Spend(entropySteps(data)); err != nil {
+			if err := steps.Spend(entropySteps(uint64(len(data)))); err != nil {
 				return fault, err
 			}
 			if !varied(data, c.MinMillibits) {
@@ -29,8 +29,8 @@ func (r *rules) faultOf(data []byte, steps *strictjson.Steps) (fault FaultKind, 
 	return fault, nil
 }
 
-// entropySteps is what it takes to count the bytes of data and to take 257 logarithms.
-func entropySteps(data []byte) uint64 { return 512 + uint64(len(data))/8 }
+// entropySteps is what it takes to count so many bytes of data and to take 257 logarithms.
+func entropySteps(bytes uint64) uint64 { return 512 + bytes/8 }
 
 // varied reports whether data has an entropy of order 0 of at least so many thousandths of a
 // bit in each byte: with E = n·L(n) − Σ c·L(c) over the counts c of its n bytes, whether
