@@ -174,7 +174,7 @@ var faultSites = []struct{ reason, sites string }{
 			exec/entitlements: idsAt ErrRecord, leave ErrRecord, room ErrRecord
 			exec/market/jobs: ReadWho ErrRecord, whole ErrRecord, DecodeKept ErrRecord, ReadCalls ErrRecord, ReadPrices ErrRecord
 			exec/market/results: judgeNew ErrRecord, judgeWaiting ErrRecord, found ErrRecord, readPapers ErrRecord*2
-			exec/market/runners: readCount ErrRecord, ReadConfig ErrRecord, DecodeOffer ErrRecord*5, Seen ErrRecord, Decode ErrRecord*4, lastHeard ErrRecord, open ErrRecord
+			exec/market/runners: readCount ErrRecord, readLong ErrRecord, ReadConfig ErrRecord, DecodeOffer ErrRecord*5, Seen ErrRecord, Decode ErrRecord*4, lastHeard ErrRecord, open ErrRecord
 			exec/rent: StakeOf ErrRecord, item ErrRecord, read ErrRecord
 			exec/staking: decodeConviction ErrConvictionRecord*2, readNumber ErrConvictionRecord
 			exec/timers: end ErrRecord
@@ -189,7 +189,7 @@ var faultSites = []struct{ reason, sites string }{
 			exec/mailbox: readItemAt ErrRecord, countHandedOut ErrRecord, takeLast ErrRecord
 			exec/entitlements: at ErrRecord, byRole ErrRecord, removeAt ErrRecord, listed ErrRecord, wayAt ErrRecord
 			exec/market/runners: AddressAt ErrRecord, silence ErrRecord*2, set ErrRecord, entries ErrRecord, forgetFrom ErrRecord, WeighedAt ErrRecord
-			exec/market/runners: seated ErrRecord, Unseated ErrRecord, Release ErrRecord
+			exec/market/runners: seated ErrRecord, countLong ErrRecord, Unseated ErrRecord, Release ErrRecord
 			exec/market/jobs: Candidates ErrRecord, snapshotOf ErrRecord, job ErrRecord, asked ErrRecord, await ErrRecord, drop ErrRecord
 			exec/market/results: body ErrRecord, papers ErrRecord*2, seat ErrRecord, show ErrRecord, settle ErrRecord
 			exec/market/jobs: at ErrRecord, SubmittedWithin ErrRecord, Due ErrRecord, happen ErrRecord, longestWaiting ErrRecord, takeDue ErrRecord

@@ -229,7 +229,7 @@ const (
 	rowStake      = 5
 	rowReputation = 10
 	rowStanding   = 11
-	rowNumbers    = 19
+	rowNumbers    = 20
 )
 
 // rewrite changes numbers of a runner's row, whatever they mean for the others.

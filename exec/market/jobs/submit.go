@@ -71,6 +71,13 @@ func (c *Call) chargeAll(id chain.Hash, spec *chain.JobSpec, terms *chain.JobTer
 	if err != nil {
 		return load, err
 	}
+	reading, err := runners.ReadingCycles(c.State)
+	if err != nil {
+		return load, err
+	}
+	if err := c.Run.Take(chain.Usage{Cycles: reading}); err != nil {
+		return load, err
+	}
 	if err := c.Run.Take(passes(c.Params, spec, terms, uint64(registered), c.Required)); err != nil {
 		return load, err
 	}

@@ -238,6 +238,28 @@ func TestRequirementsArePaid(t *testing.T) {
 	}
 }
 
+// TestOffersBeyondTheMemoryArePaid: where the long offers of all runners are more than a node
+// keeps, who submits a job pays for those that are read anew; nothing below that.
+func TestOffersBeyondTheMemoryArePaid(t *testing.T) {
+	took := func(long uint64) chain.Cycles {
+		w := newWorld(t)
+		pays := &payer{over: w.over}
+		w.over.SetStorage(chain.AddrRunnerRegistry, state.NewStorageKey(state.VMNamespaceSystem, []byte("long")), cbor.AppendUint(nil, long))
+		call := &jobs.Call{Call: &service.Call{By: people[0], State: w.over, Params: &w.p, Height: 7, Run: pays}, Rules: new(jobs.Rules)}
+		spec, terms := order(10, 1)
+		if err := call.SubmitFor(chain.Hash{1}, spec, terms); err != nil {
+			t.Fatal(err)
+		}
+		return pays.took.Cycles
+	}
+	few := took(0)
+	for long, want := range map[uint64]chain.Cycles{64 << 20: few, 64<<20 + 16<<10: few + 819, 96 << 20: few + 1_677_721} {
+		if got := took(long); got != want {
+			t.Errorf("%d bytes of long offers: %d cycles, want %d", long, got, want)
+		}
+	}
+}
+
 // TestVerifiersArePaid: a job pays for what its verifier may use in each attempt, with the
 // first use of its code, and its row says what was paid for that once.
 func TestVerifiersArePaid(t *testing.T) {

@@ -35,6 +35,7 @@ func be4(n uint32) []byte       { return binary.BigEndian.AppendUint32(nil, n) }
 func be8(h chain.Height) []byte { return binary.BigEndian.AppendUint64(nil, uint64(h)) }
 
 func countKey() state.StorageKey                 { return key("count") }
+func longKey() state.StorageKey                  { return key("long") } // see [Book.countLong]
 func runnerKey(a chain.Address) state.StorageKey { return key(TableRunner, a[:]) }
 func offerKey(a chain.Address) state.StorageKey  { return key("offer/", a[:]) }
 func seenKey(a chain.Address) state.StorageKey   { return roles.RunnerKey(a) }

@@ -79,6 +79,9 @@ func ReadOffer(view Reader, a chain.Address) (*Offer, error) {
 // those of them that the state had before, which growth does not count.
 func (b *Book) putOffer(a chain.Address, r *Runner, o *Offer, pay func(bytes, overwritten int) error) error {
 	row := o.encode()
+	if err := b.countLong(r, o.weigh(len(row))); err != nil {
+		return err
+	}
 	hash := chain.Hash(keccak.Sum256(row))
 	if hash == r.Offer {
 		return nil

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 	"github.com/cowboy-foundation/cowboy/crypto/keccak"
 	"github.com/cowboy-foundation/cowboy/state"
 	"github.com/cowboy-foundation/cowboy/state/statetest"
@@ -70,5 +71,65 @@ func TestOffersInUseAreNotDrivenOut(t *testing.T) {
 		if used != o.used || used[0] > o.room || used[1] > o.room {
 			t.Fatalf("block %d: %d bytes are kept, %d counted, with room for %d each", block, used, o.used, o.room)
 		}
+	}
+}
+
+// TestLongOffersAreCounted: the registry knows how many bytes the long offers of those have that
+// are registered, whatever becomes of them, as the memory of offers counts them.
+func TestLongOffersAreCounted(t *testing.T) {
+	p := params.Default()
+	p.Runner.OfferCooldownBlocks = 0
+	b := &Book{State: state.NewOverlay(statetest.NewMaps(nil)), Params: &p, Height: 5}
+	names := func(n int) []string {
+		var all []string
+		for i := range n {
+			all = append(all, string([]byte{'a' + byte(i/26), 'a' + byte(i%26)})+".a-rather-long-name.com")
+		}
+		return all
+	}
+	offer := func(domains int) *Offer {
+		return &Offer{Capabilities: chain.Capabilities{MaxConcurrentJobs: 1, HTTPDomains: names(domains)}}
+	}
+	counts := func(what string, all ...*Offer) {
+		t.Helper()
+		want := 0
+		for _, o := range all {
+			want += len(o.encode()) + 32*len(o.Capabilities.HTTPDomains)
+		}
+		if got, err := readLong(b.State); err != nil || int(got) != want {
+			t.Errorf("%s: %d bytes of long offers, %v, want %d", what, got, err, want)
+		}
+	}
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	register := func(n byte, o *Offer) {
+		t.Helper()
+		_, err := b.Register(chain.Address{n}, p.Runner.StakeFloor, 0, o, unpaid)
+		must(err)
+	}
+	update := func(n byte, o *Offer) {
+		t.Helper()
+		must(b.Update(chain.Address{n}, 0, &chain.RunnerUpdate{Capabilities: &o.Capabilities}, unpaid))
+	}
+	long, longer, short := offer(50), offer(200), offer(10)
+	register(1, long)
+	register(2, short)
+	counts("one of two is long", long)
+	update(1, longer)
+	counts("it grows", longer)
+	update(2, long)
+	counts("both are long", longer, long)
+	update(1, short)
+	counts("one has become short", long)
+	must(b.Deregister(chain.Address{2}))
+	counts("the other has left")
+	register(2, long)
+	counts("and comes back with the same", long)
+	if r, err := Read(b.State, chain.Address{2}); err != nil || int(r.Long) != long.weigh(len(long.encode())) {
+		t.Errorf("%+v, %v", r, err)
 	}
 }

@@ -48,6 +48,7 @@ type Runner struct {
 	TimeoutsInRow uint64
 	Slashed       chain.Wei // in all
 	LostDisputes  uint64
+	Long          uint32     // bytes that its offer counts as among the long ones ([Offers]); 0: it is short, or the runner has deregistered
 	Offer         chain.Hash // of the row under offer/
 	Tranches      []Tranche  // oldest first, at most MaxTranches
 	// RejectedBy are submitters whose jobs came to nothing with its results, the first of each
@@ -137,14 +138,14 @@ func (r *Runner) Full(p *params.Runner) bool {
 	return r.Has(selection.Deregistered) || r.Active >= uint32(selection.Cap(r.Limit, r.Successes, p.ProbationSuccesses))
 }
 
-const recordNumbers = 19
+const recordNumbers = 20
 
 func (r *Runner) numbers() [recordNumbers]uint64 {
 	return [recordNumbers]uint64{
 		uint64(r.Index), uint64(r.Flags), uint64(r.Kinds), uint64(r.Limit), uint64(r.Active),
 		uint64(r.Stake), uint64(r.Bonded), uint64(r.MaxJobValue), uint64(r.Registered), uint64(r.OfferChanged),
 		r.Standing.ReputationX1e9, uint64(r.Standing.Height), uint64(r.FellAt), r.Successes, r.Disagreements, r.Silences, r.TimeoutsInRow,
-		uint64(r.Slashed), r.LostDisputes,
+		uint64(r.Slashed), r.LostDisputes, uint64(r.Long),
 	}
 }
 
@@ -155,7 +156,7 @@ const recordRest = 3
 // tranches as one array of amounts and heights, and the submitters as one byte string.
 func (r *Runner) encode() []byte {
 	b := cbor.AppendArray(make([]byte, 0, 160), recordNumbers+recordRest)
-	// Bounded: by the fields, 19.
+	// Bounded: by the fields, 20.
 	for _, v := range r.numbers() {
 		b = cbor.AppendUint(b, v)
 	}
@@ -196,7 +197,7 @@ func Decode(data []byte) (*Runner, error) {
 		return nil, ErrRecord
 	}
 	n, err := rd.Array(2 * MaxTranches)
-	if err != nil || n%2 != 0 || v[0]>>32 != 0 || v[1]>>8 != 0 || v[2]>>8 != 0 || v[3]>>16 != 0 || v[4]>>32 != 0 {
+	if err != nil || n%2 != 0 || v[0]>>32 != 0 || v[1]>>8 != 0 || v[2]>>8 != 0 || v[3]>>16 != 0 || v[4]>>32 != 0 || v[19]>>32 != 0 {
 		return nil, ErrRecord
 	}
 	// Bounded: by MaxTranches, 8.
@@ -218,7 +219,7 @@ func Decode(data []byte) (*Runner, error) {
 	r.Standing = selection.Standing{ReputationX1e9: v[10], Height: chain.Height(v[11])}
 	r.FellAt = chain.Height(v[12])
 	r.Successes, r.Disagreements, r.Silences, r.TimeoutsInRow = v[13], v[14], v[15], v[16]
-	r.Slashed, r.LostDisputes = chain.Wei(v[17]), v[18]
+	r.Slashed, r.LostDisputes, r.Long = chain.Wei(v[17]), v[18], uint32(v[19])
 	return r, nil
 }
 

@@ -2,6 +2,7 @@ package runners
 
 import (
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/cbor"
 	"github.com/cowboy-foundation/cowboy/chain/params"
 	"github.com/cowboy-foundation/cowboy/exec/manifest"
 	"github.com/cowboy-foundation/cowboy/exec/market/selection"
@@ -69,6 +70,56 @@ func sizeOf(bytes int) int {
 	return 1
 }
 
+// weigh is how many bytes an offer counts as whose row has so many.
+func (o *Offer) weigh(row int) int { return row + domainBytes*len(o.Capabilities.HTTPDomains) }
+
+// countLong counts the offer of a runner among the long ones, or no more where it is short or the
+// runner leaves; the caller writes the record. The error is a fault.
+func (b *Book) countLong(r *Runner, bytes int) error {
+	long := uint32(0)
+	if sizeOf(bytes) > 0 {
+		long = uint32(bytes) // 16 KiB at most
+	}
+	if long == r.Long {
+		return nil
+	}
+	all, err := readLong(b.State)
+	if err != nil {
+		return err
+	}
+	if all < uint64(r.Long) {
+		return ErrRecord
+	}
+	b.State.SetStorage(chain.AddrRunnerRegistry, longKey(), cbor.AppendUint(nil, all-uint64(r.Long)+uint64(long))) // 2^34 at most
+	r.Long = long
+	return nil
+}
+
+// readLong returns how many bytes the long offers of all that are registered have.
+func readLong(view Reader) (uint64, error) {
+	row, err := view.Storage(chain.AddrRunnerRegistry, longKey())
+	if err != nil || row == nil {
+		return 0, err
+	}
+	n, err := cbor.DecodeUint(row)
+	if err != nil {
+		return 0, ErrRecord
+	}
+	return n, nil
+}
+
+// excessBytes of long offers, which are decoded and held to a job's wants anew in each block, take
+// as long as one cycle may: 40 µs for an offer that counts as 16 KiB.
+const excessBytes = 20
+
+// ReadingCycles is what a job pays besides for the offers that [Offers] has no room to keep: none
+// as long as the long ones of all that are registered have room. Those of the ones that are not
+// healthy count too, as they may come back. The error is a fault.
+func ReadingCycles(view Reader) (chain.Cycles, error) {
+	all, err := readLong(view)
+	return chain.Cycles(max(all, offersRoom)-offersRoom) / excessBytes, err
+}
+
 // decoded returns the offer of a runner that has a record, which names it by its hash.
 func (o *Offers) decoded(view Reader, a chain.Address, hash chain.Hash) (*Known, error) {
 	if k := o.known[hash]; k != nil {
@@ -83,7 +134,7 @@ func (o *Offers) decoded(view Reader, a chain.Address, hash chain.Hash) (*Known,
 	if err != nil {
 		return nil, err
 	}
-	k := &kept{knownOf(offer), len(row) + domainBytes*len(offer.Capabilities.HTTPDomains), o.walk}
+	k := &kept{knownOf(offer), offer.weigh(len(row)), o.walk}
 	o.keep(hash, k)
 	return k.offer, nil
 }

@@ -102,6 +102,9 @@ func (b *Book) Deregister(a chain.Address) error {
 	}
 	b.State.SetStorage(chain.AddrRunnerRegistry, seenKey(a), nil) // the role goes with it
 	r.Flags = selection.Deregistered
+	if err := b.countLong(r, 0); err != nil {
+		return err
+	}
 	if r.Stake > 0 {
 		r.unbond(r.Stake, b.free())
 	}
