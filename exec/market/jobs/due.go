@@ -71,7 +71,8 @@ func (d *Dispatch) happen(id chain.Hash, j *Job, e Event) (more uint64, err erro
 	return 0, ErrRecord
 }
 
-// weighs is how many events more something counts as that falls due, but for rows that go.
+// weighs is how many events more something counts as that falls due, but for rows that go. The
+// first PaperBytes come with the event itself, so that none reads more than that.
 func (j *Job) weighs(e Event) uint64 {
 	more := uint64(j.Runners) / EventSeats
 	if e == AtCommitDeadline || e == AtDeadline {

@@ -407,7 +407,7 @@ func (b *Book) lacks(id chain.Hash, j *Job, what func(*Seat) bool) (yes bool, er
 
 // spare lets the runners of an attempt go unpenalised that have shown nothing, if the lane
 // was crowded in the time that they had for it, or has become too small for their results: they
-// may have found no room.
+// may have found no room. What is counted began at the commit deadline (ADR 229).
 func (d *Dispatch) spare(id chain.Hash, j *Job) error {
 	if j.Phase != Assigned && j.Phase != Closing {
 		return nil
