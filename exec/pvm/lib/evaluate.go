@@ -1,11 +1,25 @@
 package lib
 
 import (
+	"errors"
 	"strings"
 
 	"github.com/cowboy-foundation/cowboy/exec/pvm/syntax"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/vm"
 )
+
+// Limits of a text that is evaluated: each evaluation within another one keeps its tree.
+const (
+	textBytes  = 64 << 10
+	textHeight = 100
+)
+
+// textLimits are those of the parser for a text with brackets around it.
+func textLimits() syntax.Limits {
+	lim := syntax.DefaultLimits()
+	lim.SourceBytes, lim.TreeHeight = textBytes+len("()"), textHeight
+	return lim
+}
 
 // evaluateText evaluates an annotation that is text, as typing.get_type_hints
 // needs: names, attributes, subscripts, displays, constants and the | operator.
@@ -18,8 +32,16 @@ func evaluateText(m *vm.Machine, a vm.Args) (vm.Value, error) {
 	if !ok {
 		return vm.None, m.TypeError("eval() arg 1 must be a string")
 	}
-	tokens(m, len(text))
-	mod, err := syntax.Parse([]byte("("+text+")"), syntax.DefaultLimits())
+	if len(text) > textBytes {
+		return vm.None, m.SyntaxError("Forward reference is too long")
+	}
+	tokens(m, 2*len(text)) // half of the bytes: the densest texts have a token each
+	defer m.Release(m.Hold(m.NewForeign(m.Builtin("object"), textTree{bytes: treeBytes * len(text)})))
+	mod, err := syntax.Parse([]byte("("+text+")"), textLimits())
+	var refused *syntax.Error
+	if errors.Is(err, syntax.ErrLimit) && errors.As(err, &refused) {
+		return vm.None, m.SyntaxError("Forward reference is too long: " + refused.Msg)
+	}
 	if err != nil || len(mod.Body) != 1 {
 		return vm.None, m.SyntaxError("Forward reference must be an expression -- got " + text)
 	}
@@ -30,14 +52,35 @@ func evaluateText(m *vm.Machine, a vm.Args) (vm.Value, error) {
 	return (&evaluation{m: m, names: a.Values[1:]}).expr(stmt.Value)
 }
 
-// evaluation evaluates one text. Its depth is the parser's.
+// treeBytes is what the tree of a text takes for each byte of it, at most.
+const treeBytes = 64
+
+// textTree is the payload that counts as memory what a tree takes while it is evaluated.
+type textTree struct {
+	leaf
+	bytes int
+}
+
+// Bytes is what the tree takes.
+func (t textTree) Bytes() int { return t.bytes }
+
+// evaluation evaluates one text. Each level of its tree is one of the machine's recursion:
+// what it asks for on its way may be a program's own, which evaluates again.
 type evaluation struct {
 	m     *vm.Machine
 	names []vm.Value // mappings, looked into from the last on
 }
 
 func (e *evaluation) expr(x syntax.Expr) (vm.Value, error) {
+	if err := e.m.Enter(); err != nil {
+		return vm.None, err
+	}
+	defer e.m.Exit()
 	e.m.Charge(e.m.Prices().NativeCall)
+	return e.node(x)
+}
+
+func (e *evaluation) node(x syntax.Expr) (vm.Value, error) {
 	switch x := x.(type) {
 	case *syntax.Name:
 		return e.name(x.ID)
