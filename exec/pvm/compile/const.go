@@ -93,11 +93,7 @@ func literal(e *syntax.Constant) code.Const {
 	case syntax.ConstInt:
 		return intConst(e.Int)
 	case syntax.ConstFloat:
-		bits, ok := softfloat.Parse(e.Text)
-		if !ok {
-			failf(e.Pos, "invalid decimal literal")
-		}
-		return code.Const{Kind: code.Binary64, Bits: bits}
+		return code.Const{Kind: code.Binary64, Bits: e.Bits}
 	}
 	return code.Const{Kind: code.None}
 }

@@ -142,14 +142,16 @@ type (
 		Values []Expr
 	}
 	// Constant is a literal. Text holds the value of ConstStr and ConstBytes,
-	// and the digits of ConstFloat without underscores; Int that of ConstInt.
+	// and the digits of ConstFloat without underscores; Int that of ConstInt;
+	// Bits the IEEE 754 encoding of ConstFloat.
 	// U tells a literal that began with the prefix u.
 	Constant struct {
 		Pos
 		Kind ConstKind
+		U    bool
+		Bits uint64
 		Text string
 		Int  *big.Int
-		U    bool
 	}
 	// Attribute is Value.Attr.
 	Attribute struct {

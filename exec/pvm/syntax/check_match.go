@@ -193,7 +193,7 @@ func literalIdentity(e Expr) (string, bool) {
 	case ConstBytes:
 		return "b" + k.Text, true
 	case ConstFloat:
-		return floatIdentity(sign, k.Text), true
+		return floatIdentity(sign, k.Bits), true
 	}
 	return intIdentity(sign, k.Int), true
 }
@@ -205,8 +205,7 @@ func intIdentity(sign string, n *big.Int) string {
 	return "i" + sign + n.Text(16)
 }
 
-func floatIdentity(sign, text string) string {
-	x, _ := softfloat.Parse(text) // the tokenizer took it for a float
+func floatIdentity(sign string, x uint64) string {
 	if num, den, ok := softfloat.Ratio(x); ok && den.IsInt64() && den.Int64() == 1 {
 		return intIdentity(sign, num)
 	}

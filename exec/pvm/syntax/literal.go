@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/cowboy-foundation/cowboy/exec/pvm/softfloat"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/ucd"
 )
 
@@ -24,7 +25,7 @@ func (p *parser) numberLiteral(t token) Expr {
 	}
 	// Paid: by the bytes of source it passes, once each, ten cycles a byte (ADR 59).
 	if strings.ContainsAny(text, ".eE") {
-		return p.constant(t.pos, Constant{Kind: ConstFloat, Text: text})
+		return p.floatLiteral(t, text)
 	}
 	if len(text) > p.lim.IntDigits {
 		panic(limitf(t.pos, "Exceeds the limit (%d digits) for integer string conversion: value has %d digits; use hexadecimal for huge integer literals", p.lim.IntDigits, len(text)))
@@ -34,6 +35,26 @@ func (p *parser) numberLiteral(t token) Expr {
 		p.failf(t.pos, "invalid decimal literal")
 	}
 	return p.constant(t.pos, Constant{Kind: ConstInt, Int: n})
+}
+
+// hardTokens are the tokens that a float costs besides its own where long division decides
+// which value is nearest, as for 1e23 and 5e-324 but also for 1.5: it takes as long as they do.
+const hardTokens = 2
+
+// floatLiteral returns the value of a token that is a float, whose digits are text. They are
+// read here and nowhere else: who needs the value finds it in the tree.
+func (p *parser) floatLiteral(t token, text string) Expr {
+	n, ok := softfloat.Scan(text)
+	if !ok {
+		p.failf(t.pos, "invalid decimal literal")
+	}
+	if n.Hard() {
+		if p.budget < hardTokens {
+			panic(limitf(t.pos, "too many tokens: at most %d", p.lim.Tokens))
+		}
+		p.budget -= hardTokens
+	}
+	return p.constant(t.pos, Constant{Kind: ConstFloat, Text: text, Bits: n.Value()})
 }
 
 // powerOfTwoInt reads digits of the given width in bits, in linear time:
