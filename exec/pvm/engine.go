@@ -37,11 +37,13 @@ func RuntimeConfig(hashKey [2]uint64) (vm.Config, error) {
 
 // Engine runs programs on machines that it reuses, for one goroutine.
 type Engine struct {
-	rt    *vm.Runtime
-	cache Cache
-	lim   Limits
-	idle  []*vm.Machine
-	watch Watcher // nil: nobody
+	rt      *vm.Runtime
+	cache   Cache
+	lim     Limits
+	depth   int           // of calls within calls, under way
+	idle    []*vm.Machine // of the outermost calls
+	reserve *reserve      // for those within
+	watch   Watcher       // nil: nobody
 }
 
 // Watcher is told of every call on a machine: when it begins, and when it has ended,
@@ -57,7 +59,19 @@ func (e *Engine) Watch(w Watcher) { e.watch = w }
 
 // NewEngine returns an engine that looks for programs in cache first.
 func NewEngine(rt *vm.Runtime, cache Cache, lim Limits) *Engine {
-	return &Engine{rt: rt, cache: cache, lim: lim}
+	return NewEngines(1, rt, cache, lim, alone{})[0]
+}
+
+// NewEngines returns n engines for as many goroutines, which share cache and, under mu, the
+// machines for calls that are nested deep.
+func NewEngines(n int, rt *vm.Runtime, cache Cache, lim Limits, mu Lock) []*Engine {
+	deep := &reserve{mu: mu}
+	list := make([]*Engine, n)
+	// Bounded: by the goroutines that the node has for programs.
+	for i := range list {
+		list[i] = &Engine{rt: rt, cache: cache, lim: lim, reserve: deep}
+	}
+	return list
 }
 
 // Cached returns a program by the hash of its source, if the cache has it.
@@ -107,8 +121,11 @@ func (e *Engine) Run(p *Program, cycles code.Cycles, host any) (vm.Result, error
 	return res, withDump(err, Dump{CodeHash: p.Hash, File: p.Code.File, Cycles: cycles})
 }
 
-// With hands a clean machine to fn and takes it back afterwards.
+// With hands a clean machine to fn and takes it back afterwards. Calls nest. Where they are
+// nested deep it waits until no other engine of [NewEngines] is.
 func (e *Engine) With(host any, fn func(*vm.Machine) error) error {
+	e.descend()
+	defer e.ascend()
 	m := e.acquireMachine()
 	m.Host = host
 	if e.watch != nil {
@@ -120,16 +137,6 @@ func (e *Engine) With(host any, fn func(*vm.Machine) error) error {
 	}
 	m.Reset()
 	m.Host = nil
-	e.idle = append(e.idle, m)
+	e.giveBack(m)
 	return err
-}
-
-func (e *Engine) acquireMachine() *vm.Machine {
-	n := len(e.idle)
-	if n == 0 {
-		return e.rt.NewMachine()
-	}
-	m := e.idle[n-1]
-	e.idle = e.idle[:n-1]
-	return m
 }

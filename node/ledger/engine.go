@@ -32,8 +32,8 @@ func EngineOn(rt *vm.Runtime) (*pvm.Engine, error) {
 	return list[0], nil
 }
 
-// newEngines returns engines for as many goroutines. They share their runtime and
-// what was compiled.
+// newEngines returns engines for as many goroutines. They share their runtime,
+// what was compiled, and the machines for calls that are nested deep.
 func newEngines(rt *vm.Runtime, n, cacheBytes int) ([]*pvm.Engine, error) {
 	if rt == nil {
 		var err error
@@ -41,12 +41,7 @@ func newEngines(rt *vm.Runtime, n, cacheBytes int) ([]*pvm.Engine, error) {
 			return nil, err
 		}
 	}
-	programs := &sharedPrograms{lru: pvm.NewLRU(cacheBytes)}
-	list := make([]*pvm.Engine, n)
-	for i := range list {
-		list[i] = pvm.NewEngine(rt, programs, pvm.DefaultLimits())
-	}
-	return list, nil
+	return pvm.NewEngines(n, rt, &sharedPrograms{lru: pvm.NewLRU(cacheBytes)}, pvm.DefaultLimits(), new(sync.Mutex)), nil
 }
 
 // NewRuntime returns the runtime of the protocol with a random hash key, on which no
