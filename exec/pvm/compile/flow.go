@@ -61,7 +61,7 @@ func (f *unit) ret(e syntax.Expr) {
 }
 
 func (f *unit) mustUnwind() bool {
-	// Bounded: by the levels of indentation, 100.
+	// Bounded: by the loops around, which have a level of indentation each, 100.
 	for _, b := range f.blocks {
 		if b.kind != loopBlock {
 			return true
@@ -77,7 +77,8 @@ func (f *unit) emitExit(at syntax.Pos, why exit, r int) {
 	if f.dead {
 		return
 	}
-	// Bounded: by the levels of indentation, 100.
+	// Bounded: by the levels of indentation, 100. Managers of one with nest up to some 800
+	// blocks without any, by their registers, but the first of those ends the loop.
 	for i := len(f.blocks) - 1; i >= 0; i-- {
 		b := f.blocks[i]
 		switch b.kind {

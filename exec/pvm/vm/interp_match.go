@@ -231,7 +231,7 @@ func (m *Machine) matchArgs(c *Class, positional int) (self bool, args []*Str, e
 			return false, nil, m.Raise(m.rt.classes.TypeError, "%s.__match_args__ must be a tuple (got %s)", c.name, m.classOf(v).name)
 		}
 		items, allowed = t.items, len(t.items)
-	case m.matchesSelf(c):
+	case matchesSelf(c):
 		self, allowed = true, 1
 	}
 	if allowed < positional {
@@ -254,14 +254,12 @@ func (m *Machine) matchArgs(c *Class, positional int) (self bool, args []*Str, e
 }
 
 // matchesSelf tells builtin classes, and those below them, whose one positional
-// sub-pattern is for the whole subject.
-func (m *Machine) matchesSelf(c *Class) bool {
-	k := &m.rt.classes
-	// Bounded: by eleven classes.
-	for _, b := range []*Class{k.bool_, k.bytearray, k.bytes, k.dict, k.float, k.frozenset, k.int_, k.list, k.set, k.str, k.tuple} {
-		if c.subclassOf(b) {
-			return true
-		}
+// sub-pattern is for the whole subject. Their layout tells: each has one of its own, which
+// the classes below it inherit, however long their order of resolution.
+func matchesSelf(c *Class) bool {
+	switch c.layout {
+	case KindBool, KindByteArray, KindBytes, KindDict, KindFloat, KindFrozenSet, KindInt, KindList, KindSet, KindStr, KindTuple:
+		return true
 	}
 	return false
 }
