@@ -14,7 +14,7 @@ func (m *Machine) builtinFormat(v Value, spec *Str) (*Str, bool, error) {
 			if s.class == nil {
 				return s, true, nil
 			}
-			return m.newStr(s.s), true, nil
+			return m.sameText(nil, s), true, nil
 		}
 		r, err := m.formatSpec(v, spec, format.Text)
 		return r, true, err

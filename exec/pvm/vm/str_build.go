@@ -3,6 +3,8 @@ package vm
 import (
 	"strings"
 	"unicode/utf8"
+
+	"github.com/cowboy-foundation/cowboy/exec/pvm/ucd"
 )
 
 // The text of short strings is made in pieces of a larger one: what a program builds in a loop
@@ -25,7 +27,7 @@ func (m *Machine) newStr(s string) *Str {
 		return m.shortStr(int(s[0])+1, s)
 	}
 	m.announceText(len(s))
-	return plainStr(nil, s)
+	return plainStr(s)
 }
 
 // announceText announces a string of n bytes whose code points are to be counted.
@@ -36,15 +38,6 @@ func (m *Machine) announceText(n int) {
 	}
 }
 
-// ChargeText charges a getter that makes a string of a text which it did not read, whose
-// code points are counted: getters pay for no call.
-func (m *Machine) ChargeText(s string) {
-	m.Charge(m.dyn.NativeCall)
-	if len(s) < largeBytes { // else announceText charges
-		m.ChargeEach(copyUnits(len(s), m), m.dyn.Char)
-	}
-}
-
 // newStrOf is newStr of bytes that it copies.
 func (m *Machine) newStrOf(p []byte) *Str {
 	if len(p) <= 1 {
@@ -52,7 +45,7 @@ func (m *Machine) newStrOf(p []byte) *Str {
 	}
 	m.announceText(len(p))
 	s := m.copyText(p)
-	return plainStr(nil, s)
+	return plainStr(s)
 }
 
 // copyText is string(p), in room that short texts share.
@@ -94,15 +87,31 @@ func (m *Machine) shortStr(i int, s string) *Str {
 	}
 	o := m.chars[i]
 	if o == nil {
-		o = plainStr(nil, s)
+		o = plainStr(s)
 		m.chars[i] = o
 	}
 	return o
 }
 
-// plainStr makes a string of a class without announcing memory.
-func plainStr(class *Class, s string) *Str {
-	return fillStr(new(Str), class, s, utf8.RuneCountInString(s))
+// plainStr makes a string without announcing memory.
+func plainStr(s string) *Str { return fillStr(new(Str), nil, s, ucd.CountPoints(s)) }
+
+// ChargeText charges a getter that makes a string of a text which it did not read, whose
+// code points are counted: getters pay for no call.
+func (m *Machine) ChargeText(s string) {
+	m.Charge(m.dyn.NativeCall)
+	if len(s) < largeBytes { // else announceText charges
+		m.ChargeEach(copyUnits(len(s), m), m.dyn.Char)
+	}
+}
+
+// sameText makes a string of a class, nil: str, that has the text of another.
+func (m *Machine) sameText(class *Class, s *Str) *Str {
+	if class == nil && len(s.s) <= 1 {
+		return m.newStr(s.s)
+	}
+	m.announceText(len(s.s))
+	return fillStr(new(Str), class, s.s, s.points())
 }
 
 func fillStr(o *Str, class *Class, s string, runes int) *Str {

@@ -133,8 +133,7 @@ func strNew(m *Machine, a Args) (Value, error) {
 	if class == nil {
 		return s.val(), nil
 	}
-	m.announceText(len(s.s))
-	return plainStr(class, s.s).val(), nil
+	return m.sameText(class, s).val(), nil
 }
 
 // strMakeTrans is str.maketrans.

@@ -8,7 +8,6 @@ import (
 	"encoding/binary"
 	"math/bits"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/cowboy-foundation/cowboy/exec/pvm/format"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/ucd"
@@ -92,7 +91,7 @@ func (s *Str) offset(i int) int {
 		return len(s.s)
 	}
 	at := 0
-	if s.points() > strMark {
+	if i >= strMark {
 		o := s.more()
 		if o.marks == nil {
 			o.marks = s.marks()
@@ -100,23 +99,17 @@ func (s *Str) offset(i int) int {
 		at = int(o.marks[i/strMark])
 		i %= strMark
 	}
-	// Bounded: by strMark, 64.
-	for ; i > 0; i-- {
-		at += runeBytes(s.s[at])
-	}
-	return at
+	return at + ucd.PointOffset(s.s[at:], i)
 }
 
 // marks are the offsets of each 64th code point.
 func (s *Str) marks() []uint32 {
-	marks := make([]uint32, 0, s.points()/strMark+1)
-	n := 0
+	marks := make([]uint32, (s.points()+strMark-1)/strMark)
+	at := 0
 	// Paid: by what made the text, once for each.
-	for at := range s.s {
-		if n%strMark == 0 {
-			marks = append(marks, uint32(at))
-		}
-		n++
+	for i := range marks {
+		marks[i] = uint32(at)
+		at += ucd.PointOffset(s.s[at:], strMark)
 	}
 	return marks
 }
@@ -139,7 +132,7 @@ func (s *Str) position(offset int) int {
 	if s.ascii() {
 		return offset
 	}
-	return utf8.RuneCountInString(s.s[:offset])
+	return ucd.CountPoints(s.s[:offset])
 }
 
 // sub is s[i:j] in code points, i <= j.

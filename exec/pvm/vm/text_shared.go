@@ -2,7 +2,6 @@ package vm
 
 import (
 	"strings"
-	"unicode/utf8"
 
 	"github.com/cowboy-foundation/cowboy/exec/pvm/ucd"
 )
@@ -28,6 +27,9 @@ func (m *Machine) alike(self Value, s string) Value {
 func (m *Machine) unchanged(self Value) Value {
 	if exact(self) && self.Kind() != KindByteArray {
 		return self
+	}
+	if s, ok := self.str(); ok {
+		return m.sameText(nil, s).val()
 	}
 	return m.alike(self, m.content(self))
 }
@@ -288,7 +290,7 @@ func textReplace(m *Machine, self Value, args []Value) (Value, error) {
 	var n int
 	switch {
 	case old == "" && self.Kind() == KindStr:
-		n = utf8.RuneCountInString(s) + 1
+		n = ucd.CountPoints(s) + 1
 	case old == "":
 		n = len(s) + 1
 	default:

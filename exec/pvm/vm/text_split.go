@@ -209,7 +209,7 @@ func nextByteLine(s string) (line, end int) {
 // width is the length of text in what padding counts.
 func width(self Value, s string) int64 {
 	if self.Kind() == KindStr {
-		return int64(utf8.RuneCountInString(s))
+		return int64(ucd.CountPoints(s))
 	}
 	return int64(len(s))
 }
