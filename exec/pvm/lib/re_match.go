@@ -90,7 +90,7 @@ func (r *reModule) defineMatch() {
 			return vm.None
 		}
 		name := s.pattern.prog.GroupName(s.g.LastIndex)
-		m.ChargeText(name)
+		m.Charge(m.Prices().NativeCall)
 		return m.NewStr(name)
 	})
 	field("regs", func(m *vm.Machine, s *matchState) vm.Value {

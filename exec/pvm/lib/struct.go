@@ -42,7 +42,7 @@ func loadStruct(m *vm.Machine) (*vm.Module, error) {
 		if err != nil {
 			return vm.None, err
 		}
-		m.ChargeText(p.format)
+		m.Charge(m.Prices().NativeCall)
 		return m.NewStr(p.format), nil
 	}, nil)
 	s.class.Getter("size", func(m *vm.Machine, v vm.Value) (vm.Value, error) {

@@ -45,7 +45,7 @@ func fileGetters() []fileGetter {
 	}
 	return []fileGetter{
 		get("name", func(m *vm.Machine, f *file) vm.Value {
-			m.ChargeText(f.name)
+			m.Charge(m.Prices().NativeCall)
 			return m.NewStr(f.name)
 		}),
 		get("mode", func(m *vm.Machine, f *file) vm.Value { return m.NewStr(f.mode) }),

@@ -111,16 +111,18 @@ func (m *Machine) textBySpecial(v Value, sp special, name string) (*Str, error) 
 // objectText is object.__repr__: CPython's without the address, which would
 // differ between nodes.
 func (m *Machine) objectText(v Value) string {
-	c := m.classOf(v)
-	return "<" + c.fullName() + " object>"
+	return m.classOf(v).between("<", " object>")
 }
 
 // fullName is the class's name with its module, unless that is builtins.
-func (c *Class) fullName() string {
+func (c *Class) fullName() string { return c.between("", "") }
+
+// between is fullName between two texts, made at once: a name may be long.
+func (c *Class) between(before, after string) string {
 	if c.module == "builtins" || c.module == "" {
-		return c.qualName
+		return before + c.qualName + after
 	}
-	return c.module + "." + c.qualName
+	return before + c.module + "." + c.qualName + after
 }
 
 // plainRepr is the repr of the kinds of this area.
@@ -135,7 +137,7 @@ func (m *Machine) plainRepr(v Value) (*Str, bool, error) {
 	}
 	switch o := v.ref.self.(type) {
 	case *Class:
-		return m.newStr("<class '" + o.fullName() + "'>"), true, nil
+		return m.newStr(o.between("<class '", "'>")), true, nil
 	case *Native:
 		if o.method && o.owner != nil {
 			return m.newStr("<method '" + o.name + "' of '" + o.owner.name + "' objects>"), true, nil

@@ -80,15 +80,15 @@ func (rt *Runtime) defineCallables() {
 	native := func(pick func(m *Machine, n *Native) Value) func(*Machine, Value) (Value, error) {
 		return func(m *Machine, v Value) (Value, error) { return pick(m, v.ref.self.(*Native)), nil }
 	}
-	name := native(func(m *Machine, n *Native) Value { return m.newStr(n.name).val() })
+	name := native(func(m *Machine, n *Native) Value { return m.madeText(n.name) })
 	rt.getters(b.native, "__name__", name, nil)
 	rt.getters(b.native, "__qualname__", native(func(m *Machine, n *Native) Value {
 		if n.owner != nil {
-			return m.newStr(n.owner.qualName + "." + n.name).val()
+			return m.madeText(n.owner.qualName + "." + n.name)
 		}
-		return m.newStr(n.name).val()
+		return m.madeText(n.name)
 	}), nil)
-	rt.getters(b.native, "__module__", native(func(m *Machine, n *Native) Value { return m.newStr("builtins").val() }), nil)
+	rt.getters(b.native, "__module__", native(func(m *Machine, n *Native) Value { return m.madeText("builtins") }), nil)
 	rt.getters(b.native, "__doc__", native(func(m *Machine, n *Native) Value { return None }), nil)
 	rt.getters(b.native, "__objclass__", native(func(m *Machine, n *Native) Value {
 		if n.owner != nil {

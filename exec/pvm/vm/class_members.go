@@ -150,7 +150,7 @@ func (rt *Runtime) defineDescriptors() {
 		Def{Name: "__set__", Min: 3, Max: 3, Fn: descriptorAssign},
 		Def{Name: "__delete__", Min: 2, Max: 2, Fn: descriptorAssign},
 	)
-	rt.getters(b.member, "__name__", func(m *Machine, v Value) (Value, error) { return m.newStr(v.ref.self.(*Member).name).val(), nil }, nil)
+	rt.getters(b.member, "__name__", func(m *Machine, v Value) (Value, error) { return m.madeText(v.ref.self.(*Member).name), nil }, nil)
 	rt.getters(b.member, "__objclass__", func(m *Machine, v Value) (Value, error) { return v.ref.self.(*Member).owner.value(), nil }, nil)
 	rt.getters(b.member, "__doc__", func(_ *Machine, v Value) (Value, error) { return orNone(v.ref.self.(*Member).doc), nil },
 		func(m *Machine, v, x Value) error {

@@ -58,7 +58,7 @@ func nameText(v Value) string {
 
 func (m *Machine) classText(v Value) string {
 	if c, ok := v.asClass(); ok {
-		return "<class '" + c.fullName() + "'>"
+		return c.between("<class '", "'>")
 	}
 	return m.objectText(v)
 }

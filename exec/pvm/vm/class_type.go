@@ -136,9 +136,7 @@ func (m *Machine) classTuple(classes []*Class) Value {
 
 func typeText(pick func(*Class) string) func(*Machine, Value) (Value, error) {
 	return func(m *Machine, v Value) (Value, error) {
-		s := pick(classIn(v))
-		m.ChargeText(s)
-		return m.newStr(s).val(), nil
+		return m.madeText(pick(classIn(v))), nil
 	}
 }
 
@@ -179,7 +177,7 @@ func typeModule(m *Machine, v Value) (Value, error) {
 	if own, ok := k.names.get("__module__"); ok {
 		return own, nil
 	}
-	return m.newStr(k.module).val(), nil
+	return m.madeText(k.module), nil
 }
 
 func setTypeModule(m *Machine, v, x Value) error {

@@ -28,11 +28,7 @@ func (m *Machine) builtinFormat(v Value, spec *Str) (*Str, bool, error) {
 		return nil, false, nil
 	}
 	if spec.s == "" {
-		s, _, err := m.numberText(v)
-		if err != nil {
-			return nil, true, err
-		}
-		return m.newStr(s), true, nil
+		return m.numberRepr(v)
 	}
 	r, err := m.formatSpec(v, spec, target)
 	return r, true, err

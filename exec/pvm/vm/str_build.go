@@ -16,8 +16,8 @@ const (
 	textAtOnce = 512 // bytes
 )
 
-// newStr makes a string of valid UTF-8; it announces memory, and charges a long text
-// for being read once.
+// newStr makes a string of valid UTF-8; it announces memory, and charges a text that is not
+// short for being copied and read once.
 // The empty string and those of one character in ASCII are made once.
 func (m *Machine) newStr(s string) *Str {
 	switch {
@@ -30,10 +30,12 @@ func (m *Machine) newStr(s string) *Str {
 	return plainStr(s)
 }
 
-// announceText announces a string of n bytes whose code points are to be counted.
+// announceText announces a string of n bytes whose code points are to be counted. All text
+// that is made passes here: what is not short costs more to make than the price of an
+// instruction, or of a getter, has room for.
 func (m *Machine) announceText(n int) {
 	m.Alloc(strBytes + n)
-	if n >= largeBytes {
+	if n > shortText {
 		m.ChargeEach(copyUnits(n, m), m.dyn.Char)
 	}
 }
@@ -96,13 +98,10 @@ func (m *Machine) shortStr(i int, s string) *Str {
 // plainStr makes a string without announcing memory.
 func plainStr(s string) *Str { return fillStr(new(Str), nil, s, ucd.CountPoints(s)) }
 
-// ChargeText charges a getter that makes a string of a text which it did not read, whose
-// code points are counted: getters pay for no call.
-func (m *Machine) ChargeText(s string) {
+// madeText is the text that a getter makes anew each time: getters pay for no call.
+func (m *Machine) madeText(s string) Value {
 	m.Charge(m.dyn.NativeCall)
-	if len(s) < largeBytes { // else announceText charges
-		m.ChargeEach(copyUnits(len(s), m), m.dyn.Char)
-	}
+	return m.newStr(s).val()
 }
 
 // sameText makes a string of a class, nil: str, that has the text of another.
