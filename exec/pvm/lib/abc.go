@@ -23,6 +23,9 @@ func (s *abcState) Roots(visit func(vm.Value)) {
 	}
 }
 
+// Links are the registered classes: each lies where nothing foretells.
+func (s *abcState) Links() int { return len(s.registry) }
+
 func (s *abcState) Bytes() int { return 64 + 16*len(s.registry) + 32*(len(s.yes)+len(s.no)) }
 
 // Forget drops the answers about classes that nothing else holds: an answer holds none.

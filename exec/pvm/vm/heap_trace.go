@@ -115,6 +115,10 @@ type Chained interface {
 // from where nothing foretells, in up to 80 ns against a few.
 const linkLooks = 16
 
+// classLooks is for how many values that lie side by side a class counts that another has in
+// its order, or below it: it is read from where it lies.
+const classLooks = 2
+
 // held tells whether this measurement has met a class, or need not.
 func (t *tracer) held(c *Class) bool { return c.mark == t.epoch || c.mark >= touched }
 
@@ -127,7 +131,7 @@ func (t *tracer) prune(m *Machine) {
 	// Paid: by the visit of each class.
 	for _, c := range t.above {
 		kept := c.subs[:0]
-		// Bounded: by MROClasses, 64, for each class visited, and once for each that nothing holds any more.
+		// Paid: by traceClass, which counts them by seen.
 		for _, s := range c.subs {
 			if t.held(s) {
 				kept = append(kept, s)
@@ -308,7 +312,8 @@ func (t *tracer) traceUnit(u *unit) int {
 
 // traceClass visits a class of the program.
 func (t *tracer) traceClass(c *Class) int {
-	// Bounded: by MROClasses, 64.
+	t.seen += classLooks * (len(c.mro) + len(c.subs)) // prune looks at those below
+	// Paid: by pay, which counts them by seen.
 	for _, b := range c.mro[1:] {
 		t.push(b.value())
 	}
