@@ -285,6 +285,7 @@ func TestManyClassesArePaid(t *testing.T) {
 		{"T = (int,) * 3000\n", "try: type('T', T, {})\n    except TypeError: pass", many * d.Element},
 		{deep + "T = (int,) * 3000\n", "try: M('T', T, {})\n    except TypeError: pass", 50 * many * d.Element},
 		{deep + "T = (int,) * 3000\nk = K()\n", "isinstance(k, T)", 2 * many * d.Element},
+		{"from collections.abc import Sequence\n", "Sequence.own = 1", 2*d.NativeCall + 10*d.Element},
 		{deep + "T = (int,) * 3000\n", "issubclass(K, T)", 2 * many * d.Element},
 		{deep + "T = (E,) * 3000\n", "try: raise ValueError\n    except T: pass\n    except: pass", 2 * many * d.Element},
 		{deep + "T = (KeyError,) * 3000\n", "try: raise E\n    except T: pass\n    except: pass", 2 * many * d.Element},

@@ -41,11 +41,15 @@ func (m *Machine) recordUndo(undo func(), scan func(t *tracer) int) {
 	m.changes = append(m.changes, change{undo, scan})
 }
 
+// noteObject notes a kept object. A class pays for it, and for its names, which are copied
+// before one changes: that is once a call, and a block has thousands of calls.
 func (m *Machine) noteObject(o *Object) {
 	head := *o
 	var undo func()
 	switch x := o.self.(type) {
 	case *Class:
+		m.Charge(2 * m.dyn.NativeCall)
+		m.elements(len(x.names.keys))
 		saved := *x
 		saved.found, saved.foundAt = nil, 0
 		// Bounded: Clip copies nothing.
@@ -92,6 +96,8 @@ func (m *Machine) noteAttrs(a *Attrs) {
 
 // noteTable notes a kept table before it changes.
 func (m *Machine) noteTable(t *hashTable) {
+	m.Charge(m.dyn.NativeCall)
+	m.looked(int64(len(t.entries)))
 	saved := *t
 	t.entries = make([]hashEntry, len(saved.entries), cap(saved.entries))
 	copy(t.entries, saved.entries)
