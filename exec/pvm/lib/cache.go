@@ -10,6 +10,7 @@ type lruCache struct {
 	fn, info     vm.Value // info answers the class of cache_info
 	table        *vm.Dict
 	ring         lruLink  // between the newest and the oldest
+	links        int      // in the ring
 	mark         vm.Value // stands between positional arguments and keywords in a key
 	most         int64    // -1: unbounded
 	typed        bool
@@ -21,13 +22,18 @@ func (l *lruCache) Roots(visit func(vm.Value)) {
 	visit(l.info)
 	visit(l.table.Value())
 	visit(l.mark)
-	// Bounded: by the modelled memory, 64 bytes a link; measurements come after an eighth of its limit was announced.
+	// Paid: by the measurement, which counts Links.
 	for n := l.ring.next; n != nil && n != &l.ring; n = n.next {
 		visit(n.self) // the table may have lost it to a call within a call
 	}
 }
 
 func (l *lruCache) Bytes() int { return 96 }
+
+// Links counts the ring, and for each of its links the object that the table has for it: both
+// lie in memory as they were made, and in the ring as they were used last, so that to walk it
+// reads memory in two other places for each.
+func (l *lruCache) Links() int { return 2 * l.links }
 
 // Keep copies the counts and the ring; the table is an object of its own.
 func (l *lruCache) Keep() func() {
@@ -39,7 +45,7 @@ func (l *lruCache) Keep() func() {
 	}
 	return func() {
 		*l = saved
-		l.ring.older, l.ring.next = &l.ring, &l.ring
+		l.emptyRing()
 		// Bounded: likewise.
 		for _, n := range links {
 			l.newest(n)
@@ -63,16 +69,21 @@ func (n *lruLink) Bytes() int { return 64 }
 // Keep notes nothing: the cache notes its ring.
 func (n *lruLink) Keep() func() { return func() {} }
 
-// unlink takes a link out of its ring.
-func (n *lruLink) unlink() {
+// unlink takes a link out of l's ring.
+func (l *lruCache) unlink(n *lruLink) {
 	n.older.next, n.next.older = n.next, n.older
 	n.older, n.next = nil, nil
+	l.links--
 }
+
+// emptyRing begins a ring without links.
+func (l *lruCache) emptyRing() { l.ring.older, l.ring.next, l.links = &l.ring, &l.ring, 0 }
 
 // newest puts a link that is in no ring at the end of l's.
 func (l *lruCache) newest(n *lruLink) {
 	n.older, n.next = l.ring.older, &l.ring
 	n.older.next, l.ring.older = n, n
+	l.links++
 }
 
 // clear forgets all results.
@@ -82,10 +93,10 @@ func (l *lruCache) clear(m *vm.Machine) {
 	}
 	// Paid: by the elements above, and by the calls that made each link, which is taken out once.
 	for n := l.ring.next; n != nil && n != &l.ring; n = l.ring.next {
-		n.unlink()
+		l.unlink(n)
 	}
 	l.table, l.hits, l.misses = m.NewDict(), 0, 0
-	l.ring.older, l.ring.next = &l.ring, &l.ring
+	l.emptyRing()
 }
 
 func onCache(fn func(m *vm.Machine, l *lruCache, a vm.Args) (vm.Value, error)) vm.NativeFunc {
@@ -235,7 +246,7 @@ func (l *lruCache) used(v vm.Value) vm.Value {
 		return v
 	}
 	if n.next != nil { // else it is being dropped, which called this
-		n.unlink()
+		l.unlink(n)
 		l.newest(n)
 	}
 	return n.value
@@ -249,7 +260,7 @@ func (l *lruCache) insert(m *vm.Machine, key, v vm.Value) error {
 	}
 	if old := l.ring.next; old != &l.ring && int64(l.table.Len()) >= l.most {
 		defer m.Release(m.Hold(old.self))
-		old.unlink()
+		l.unlink(old)
 		if _, ok, err = m.DictDel(l.table, old.key); err != nil || !ok {
 			return err
 		}
