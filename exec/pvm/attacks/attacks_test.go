@@ -44,7 +44,7 @@ func corpus(t testing.TB) []attacks.Attack {
 type row struct {
 	name   string
 	cycles int64
-	ns     int64 // of the processor, without what collects garbage beside it
+	ns     int64  // of the processor, without what collects garbage beside it
 	total  uint64 // bytes allocated
 	peak   uint64 // of the Go heap above what was there
 	end    string

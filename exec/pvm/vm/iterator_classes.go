@@ -79,6 +79,21 @@ func (m *Machine) newFunc(class Value, of *Class, source Value, next func(m *Mac
 	return it
 }
 
+// take is Next for an iterator that makes what it gives of another's: one within one within one
+// is a recursion, of which each level counts and pays for a step.
+func (m *Machine) take(src Value) (Value, bool, error) {
+	if o, ok := src.ref.self.(*Iterator); !ok || o.how != iterFunc {
+		return m.Next(src)
+	}
+	if err := m.Enter(); err != nil {
+		return unbound, false, err
+	}
+	m.Charge(m.dyn.Step)
+	v, ok, err := m.Next(src)
+	m.Exit()
+	return v, ok, err
+}
+
 func enumerateNew(m *Machine, a Args) (Value, error) {
 	n := SmallInt(0)
 	if len(a.Values) > 2 && a.Values[2].Bound() {
@@ -93,7 +108,7 @@ func enumerateNew(m *Machine, a Args) (Value, error) {
 	}
 	it := m.newFunc(a.Values[0], m.rt.classes.enumerate, src, func(m *Machine) (Value, bool, error) {
 		m.Charge(m.dyn.Element)
-		v, ok, err := m.Next(src)
+		v, ok, err := m.take(src)
 		if err != nil || !ok {
 			return v, false, err
 		}
@@ -137,7 +152,7 @@ func zipNew(m *Machine, a Args) (Value, error) {
 		defer m.Release(m.Hold(row.val()))
 		// Paid: by the charge for each source above.
 		for i, src := range srcs {
-			v, ok, err := m.Next(src)
+			v, ok, err := m.take(src)
 			if err != nil {
 				return unbound, false, err
 			}
@@ -168,7 +183,7 @@ func (m *Machine) zipShort(srcs []Value, i int) error {
 	}
 	// Paid: by the row that ended, an element for each source.
 	for j := 1; j < len(srcs); j++ {
-		_, ok, err := m.Next(srcs[j])
+		_, ok, err := m.take(srcs[j])
 		if err != nil {
 			return err
 		}
@@ -222,7 +237,7 @@ func mapNew(m *Machine, a Args) (Value, error) {
 		defer m.releaseOnReturn(mark)
 		// Paid: by the charges above, an element for each source.
 		for _, src := range srcs {
-			v, ok, err := m.Next(src)
+			v, ok, err := m.take(src)
 			if err != nil || !ok {
 				return v, false, err
 			}
@@ -247,7 +262,7 @@ func filterNew(m *Machine, a Args) (Value, error) {
 	it.next = func(m *Machine) (Value, bool, error) {
 		for {
 			m.Charge(m.dyn.Element)
-			v, ok, err := m.Next(src)
+			v, ok, err := m.take(src)
 			if err != nil || !ok {
 				return v, false, err
 			}
