@@ -20,7 +20,7 @@ TOOLS      := $(shell $(GO) env GOPATH)/bin
 TAGS       := pebblegozstd,netgo,osusergo
 export GOAMD64 := v1
 
-.PHONY: help build devnet stage-devnet test acceptance check ci transcripts race sim sim-machines sim-nodes sim-markets sim-lives twins mutants fuzz soak soak-kill soak-committee soak-examples soak-own-key soak-crash soak-damage soak-liars soak-stall soak-drip soak-lanes soak-limits soak-exec soak-draws soak-market soak-market-year soak-market-kills soak-hostile soak-pvm-fuzz soak-day soak-rent bench bench-crypto bench-state \
+.PHONY: help build devnet stage-devnet test acceptance check ci transcripts race sim sim-machines sim-nodes sim-markets sim-lives twins mutants fuzz soak soak-kill soak-committee soak-examples soak-own-key soak-crash soak-damage soak-liars soak-stall soak-drip soak-lanes soak-limits soak-exec soak-draws soak-market soak-market-year soak-market-kills soak-hostile soak-pvm-fuzz soak-nests soak-day soak-rent bench bench-crypto bench-state \
         bench-lanes bench-exec bench-market bench-timers bench-workloads bench-consensus bench-strangers bench-pvm bench-pvm-costs bench-compare bench-gate bench-e2e generate spec-map purego arm64 i386 interop oracles pvm-oracle pvm-scripts pvm-arch tools clean
 
 help: ## list the targets
@@ -174,6 +174,9 @@ transcripts: ## run the pages of docs/ that show what commands print, on devnets
 
 soak-pvm-fuzz: ## put COUNT=10000000 mutated inputs of SEED=1 through the PVM's fuzz targets, programs among them
 	@.ci/soak-pvm-fuzz $(or $(COUNT),10000000) $(if $(filter 0,$(SEED)),1,$(SEED))
+
+soak-nests: ## nest every kind of wrapper of the PVM 50 and 20,000 deep, with every operation: none takes more than NS=50 ns of a core a cycle, on a machine that does nothing else; KINDS='^zip' for some of them
+	$(GO) test -count=1 -timeout 0 -v ./exec/pvm/attacks -run 'TestNests$$' -args -nests=0 -nest-ns=$(or $(NS),50) -nest-kinds='$(KINDS)'
 
 bench: bench-crypto bench-state bench-lanes bench-exec bench-market bench-consensus bench-strangers bench-pvm ## run every bar beside its peer
 
