@@ -222,8 +222,12 @@ func objectSetattr(m *Machine, a Args) (Value, error) {
 }
 
 func objectRepr(m *Machine, a Args) (Value, error) {
-	if s, ok, err := m.plainRepr(a.Values[0]); ok || err != nil {
-		return s.val(), err
+	s, ok, err := m.plainRepr(a.Values[0])
+	if err != nil {
+		return unbound, err
+	}
+	if ok {
+		return s.val(), nil
 	}
 	return m.newStr(m.objectText(a.Values[0])).val(), nil
 }
