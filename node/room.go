@@ -125,11 +125,11 @@ func (s *roomSeen) limits() []limit {
 	gib := func(n uint64) float64 { return float64(n) / (1 << 30) }
 	var out []limit
 	if s.memory > 0 {
-		used := uint64(s.tries.Bytes)
+		used, free := uint64(s.tries.Bytes), uint64(s.tries.Free)
 		out = append(out, limit{
 			name: "memory", share: float64(used) / float64(s.memory),
-			what: fmt.Sprintf("of the memory that this node has for state (%.1f of %.1f GiB) is in use", gib(used), gib(s.memory)),
-			fix:  "give it a machine with more, or raise --state-memory-mib where there is more",
+			what: fmt.Sprintf("of the memory that this node has for state (%.1f of %.1f GiB) is taken, %.1f GiB of it free for new records", gib(used), gib(s.memory), gib(free)),
+			fix:  "a restart gives back what is free; where that is little, give it a machine with more, or raise --state-memory-mib where there is more",
 		})
 	}
 	if s.chain.Limit > 0 {
@@ -184,7 +184,7 @@ func (n *Node) roomMetrics(gauge gaugeFunc) {
 	gauge("state_limit_bytes", "The protocol's limit of them.", seen(func(s *roomSeen) float64 { return float64(s.chain.Limit) }))
 	gauge("state_price_factor", "By how much new bytes of the state are dearer than on a young chain.", seen(func(s *roomSeen) float64 { return s.chain.factor() }))
 	gauge("state_memory_bytes", "Memory that the resident tries take.", seen(func(s *roomSeen) float64 { return float64(s.tries.Bytes) }))
-	gauge("state_memory_free_bytes", "Of it, records that were given back and can be used again.", seen(func(s *roomSeen) float64 { return float64(s.tries.Free) }))
+	gauge("state_memory_free_bytes", "Of it, what is not in records: given back, or not used yet.", seen(func(s *roomSeen) float64 { return float64(s.tries.Free) }))
 	gauge("state_memory_limit_bytes", "Memory that this node has for the tries; 0 if the system does not tell.", seen(func(s *roomSeen) float64 { return float64(s.memory) }))
 	gauge("state_arena_use_ratio", "Part of the records that the tries can name which is in use.", seen(func(s *roomSeen) float64 { return s.tries.Arena }))
 }

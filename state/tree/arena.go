@@ -3,7 +3,6 @@ package tree
 import (
 	"errors"
 	"math/bits"
-	"sync"
 	"sync/atomic"
 )
 
@@ -36,11 +35,13 @@ const (
 	// Records of up to exactUnits have a list of free places for each size;
 	// larger ones share a list for each eighth of a power of two, so that a
 	// record takes at most an eighth more than it needs. Beyond sharedUnits a
-	// record has a chunk of its own, as large as it is: at the end of a shared one
-	// it could leave as much as it takes.
+	// record has a chunk number of its own and lies in a slab of large ones: at
+	// the end of a chunk it could leave as much as it takes. Beyond ownUnits, which
+	// no value of a chain comes to, it has memory of its own.
 	exactUnits  = 64
 	sharedUnits = chunkUnits / 8
-	classes     = exactUnits + 1 + 8*3
+	ownUnits    = 16 * sharedUnits
+	classes     = exactUnits + 1 + 8*7
 )
 
 func (r ref40) pool() int { return int(r >> (chunkBits + unitBits)) }
@@ -68,17 +69,22 @@ type pool struct {
 	yard   *yard
 	// chunks is replaced when it must grow, so that readers of older versions
 	// go on with the one they took.
-	chunks  atomic.Pointer[[][]byte]
-	used    int      // chunks in the list
-	limit   int      // of used
-	kinds   []ground // of the chunks in the list
-	grounds [grounds]plot
+	chunks atomic.Pointer[[][]byte]
+	used   int   // chunks in the list
+	limit  int   // of used
+	spare  []int // chunks given back, whose number can be used again
 
-	spare  []int            // chunks given back, whose place in the list can be used again
-	large  map[int][][]byte // by size, the memory of chunks given back
-	bytes  int64            // of chunks
-	idle   int64            // of them on free lists
-	poison bool             // overwrite what is given back, so that a test sees its use
+	slabs  []slab   // by number of chunk
+	large  []slab   // of records beyond sharedUnits
+	memory [][]byte // of large
+	empty  []int    // of large, the numbers that can be used again
+	plots  [grounds]plot
+	own    map[int][][]byte // by size, the memory of records beyond ownUnits that was given back
+
+	held   int64 // bytes of chunks and slabs
+	live   int64 // of them, in records
+	made   int64 // bytes of all records so far
+	poison bool  // overwrite what is given back, so that a test sees its use
 }
 
 // ground is a kind of chunks. What most blocks rewrite, accounts and small
@@ -90,29 +96,22 @@ type ground uint8
 const (
 	common  ground = iota
 	vast           // of storage tries of vastMin entries or more
-	grounds = 2
+	large          // of records beyond sharedUnits, of any trie
+	grounds = 3
 )
 
 // vastMin is from how many entries on new records of a storage trie lie among
 // those of vast ones.
 const vastMin = 1 << 16
 
-// plot is the room in the chunks of one ground.
-type plot struct {
-	open int // chunk that is being filled; -1 if none
-	next int // first unit not yet given out in it
-	lost int // units at the ends of chunks, too few for the next record
-	free [classes][]ref40
-}
-
 func (p *pool) init(number int, y *yard) {
 	p.number, p.yard, p.limit = uint32(number), y, chunkMax
-	for g := range p.grounds {
-		p.grounds[g].open = -1
+	for g := range p.plots {
+		p.plots[g].open = -1
 	}
 	list := make([][]byte, 4)
 	p.chunks.Store(&list)
-	p.used, p.kinds, p.large = 1, make([]ground, 1), map[int][][]byte{} // ref 0 is no record
+	p.used, p.slabs, p.own = 1, make([]slab, 1), map[int][][]byte{} // ref 0 is no record
 }
 
 // at returns the record r and what follows it in its chunk.
@@ -122,135 +121,150 @@ func (f *Forest) at(r ref40) []byte {
 }
 
 // class returns the free list for records of n units, and the units that such a
-// record takes. Class -1 has chunks of its own.
+// record takes. Class -1 has memory of its own.
 //
 // Above exactUnits, with 2^power < n <= 2^(power+1), a size is rounded up to the next
 // multiple of 2^(power-3): by less than 2^(power-3), which is less than an eighth of n. So
 // free lists never merge or split records, and what a list holds fits every record of its
-// class: the waste inside records is bounded by an eighth, and what lies on free lists by
-// the most that was ever in use of each class (segregated fits; Wilson et al., "Dynamic
-// Storage Allocation", 1995).
+// class (segregated fits; Wilson et al., "Dynamic Storage Allocation", 1995): the waste
+// inside records is bounded by an eighth. What lies on free lists is bounded by slabs that
+// are given back whole, and by [Forest.choose].
 func class(n int) (list, units int) {
 	if n <= exactUnits {
 		return n, n
 	}
-	power := bits.Len(uint(n-1)) - 1 // 6 to 8 where chunks are shared
+	power := bits.Len(uint(n-1)) - 1 // 6 to 8 where chunks are shared, to 12 in slabs of large records
 	eighth := (n - 1) >> (power - 3) // 8 to 15
 	units = (eighth + 1) << (power - 3)
-	if n > sharedUnits {
+	if n > ownUnits {
 		return -1, units
 	}
 	return exactUnits + 1 + 8*(power-6) + eighth - 8, units
 }
 
-// unitsOfClass is the size of the records on a free list.
-func unitsOfClass(list int) int {
-	if list <= exactUnits {
-		return list
-	}
-	list -= exactUnits + 1
-	return (list%8 + 9) << (list/8 + 3)
-}
-
 func unitsOf(bytes int) int { return (bytes + unitBytes - 1) / unitBytes }
-
-// alloc returns a record of n units with undefined contents. It panics with
-// ErrArenaFull, which Forest turns into an error.
-func (p *pool) alloc(n int, g ground) (ref40, []byte) {
-	list, units := class(n)
-	if list < 0 {
-		number := p.addChunk(units*unitBytes, g)
-		return p.refOf(number, 0), (*p.chunks.Load())[number]
-	}
-	at := &p.grounds[g]
-	if free := at.free[list]; len(free) > 0 {
-		r := free[len(free)-1]
-		at.free[list] = free[:len(free)-1]
-		p.idle -= int64(units * unitBytes)
-		return r, (*p.chunks.Load())[r.chunk()][r.offset():]
-	}
-	if at.open < 0 || at.next+units > chunkUnits {
-		if at.open >= 0 {
-			at.lost += chunkUnits - at.next
-		}
-		at.open, at.next = p.addChunk(chunkUnits*unitBytes, g), 0
-	}
-	r := p.refOf(at.open, at.next)
-	chunk := (*p.chunks.Load())[at.open][at.next*unitBytes:]
-	at.next += units
-	return r, chunk
-}
 
 func (p *pool) refOf(chunk, unit int) ref40 {
 	return ref40(p.number)<<(chunkBits+unitBits) | ref40(chunk)<<unitBits | ref40(unit)
 }
 
-// addChunk returns the number of a new chunk.
-func (p *pool) addChunk(size int, g ground) int {
-	number := p.used
+// alloc returns a record of n units with undefined contents. It panics with
+// ErrArenaFull, which Forest turns into an error.
+func (p *pool) alloc(n int, g ground) (ref40, []byte) {
+	list, units := class(n)
+	if n > sharedUnits {
+		return p.allocLarge(list, units)
+	}
+	number, unit, ok := p.plots[g].reuse(p.slabs, list, units)
+	if !ok {
+		number, unit = p.cutShared(g, units)
+	}
+	p.live += int64(units * unitBytes)
+	p.made += int64(units * unitBytes)
+	return p.refOf(number, unit), (*p.chunks.Load())[number][unit*unitBytes:]
+}
+
+// cutShared takes so many units from the open chunk, or from a new one.
+func (p *pool) cutShared(g ground, units int) (number, unit int) {
+	at := &p.plots[g]
+	if at.open < 0 || at.next+units > chunkUnits {
+		number := p.addChunk()
+		mem, where := p.yard.part()
+		(*p.chunks.Load())[number] = mem
+		p.slabs[number].set(where, g)
+		p.held += chunkUnits * unitBytes
+		closed := at.open
+		at.open, at.next = number, 0
+		if closed >= 0 && p.slabs[closed].live == 0 {
+			p.dropChunk(closed)
+		}
+	}
+	unit = at.next
+	at.next += units
+	p.slabs[at.open].live += uint16(units)
+	return at.open, unit
+}
+
+// allocLarge returns a record that has a chunk number of its own.
+func (p *pool) allocLarge(list, units int) (ref40, []byte) {
+	number := p.addChunk() // first, since it may fail
+	var mem []byte
+	where := uint32(noSlab)
+	if list < 0 {
+		mem = p.ownMemory(units * unitBytes)
+	} else {
+		at, grains := &p.plots[large], units/grainUnits
+		place, grain, ok := at.reuse(p.large, list, grains)
+		if !ok {
+			place, grain = p.cutLarge(grains)
+		}
+		mem = p.memory[place][grain*grainBytes:][:units*unitBytes]
+		where = uint32(place<<grainBits | grain)
+	}
+	(*p.chunks.Load())[number] = mem
+	p.slabs[number].set(where, large)
+	p.live += int64(units * unitBytes)
+	p.made += int64(units * unitBytes)
+	return p.refOf(number, 0), mem
+}
+
+// cutLarge takes so many grains from the open slab of large records, or from a new one.
+func (p *pool) cutLarge(grains int) (number, grain int) {
+	at := &p.plots[large]
+	if at.open < 0 || at.next+grains > acreBytes/grainBytes {
+		mem, where := p.yard.whole()
+		number := len(p.large)
+		if n := len(p.empty); n > 0 {
+			number, p.empty = p.empty[n-1], p.empty[:n-1]
+		} else {
+			p.large, p.memory = append(p.large, slab{}), append(p.memory, nil)
+		}
+		p.memory[number] = mem
+		p.large[number].set(where, large)
+		p.held += acreBytes
+		closed := at.open
+		at.open, at.next = number, 0
+		if closed >= 0 && p.large[closed].live == 0 {
+			p.dropLarge(closed)
+		}
+	}
+	grain = at.next
+	at.next += grains
+	p.large[at.open].live += uint16(grains)
+	return at.open, grain
+}
+
+// addChunk returns a number for a new chunk.
+func (p *pool) addChunk() int {
 	list := *p.chunks.Load()
 	if n := len(p.spare); n > 0 {
-		number, p.spare = p.spare[n-1], p.spare[:n-1]
-	} else {
-		if p.used == p.limit {
-			panic(ErrArenaFull)
-		}
-		if p.used == len(list) {
-			longer := make([][]byte, 2*len(list))
-			copy(longer, list)
-			list = longer
-			p.chunks.Store(&longer)
-		}
-		p.used++
-		p.kinds = append(p.kinds, g)
+		number := p.spare[n-1]
+		p.spare = p.spare[:n-1]
+		return number
 	}
-	p.kinds[number] = g
-	list[number] = p.memory(size)
-	return number
+	if p.used == p.limit {
+		panic(ErrArenaFull)
+	}
+	if p.used == len(list) {
+		longer := make([][]byte, 2*len(list))
+		copy(longer, list)
+		list = longer
+		p.chunks.Store(&longer)
+	}
+	p.used++
+	p.slabs = append(p.slabs, slab{})
+	return p.used - 1
 }
 
-// memory returns that of a chunk: of one that was given back, or new.
-func (p *pool) memory(size int) []byte {
-	if free := p.large[size]; len(free) > 0 {
-		p.large[size] = free[:len(free)-1]
-		p.idle -= int64(size)
+// ownMemory returns memory for a record beyond ownUnits. It is used again for one of the same
+// size alone.
+func (p *pool) ownMemory(size int) []byte {
+	p.held += int64(size)
+	if free := p.own[size]; len(free) > 0 {
+		p.own[size] = free[:len(free)-1]
 		return free[len(free)-1]
 	}
-	p.bytes += int64(size)
-	return p.yard.cut(size)
-}
-
-// yard cuts chunks from larger pieces of memory, so that the operating system
-// can back them with large pages: records are met in random order, and with
-// small pages the processor spends as long on finding a page as on the memory.
-//
-// All pools share it, several workers of a batch at a time: mu is held for one cut, and
-// take is called under it. Pieces double from one chunk to yardMax, so that a small chain
-// takes little.
-type yard struct {
-	mu   sync.Mutex
-	rest []byte
-	size int
-	take func(bytes int) []byte
-}
-
-const yardMax = 32 << 20
-
-// cut returns so many bytes. A piece with too few left is given up: of a large one
-// that is next to nothing.
-func (y *yard) cut(size int) []byte {
-	y.mu.Lock()
-	defer y.mu.Unlock()
-	if size > yardMax/8 {
-		return y.take(size)
-	}
-	if len(y.rest) < size {
-		y.size = max(min(2*y.size, yardMax), chunkUnits*unitBytes, size)
-		y.rest = y.take(y.size)
-	}
-	part := y.rest[:size:size]
-	y.rest = y.rest[size:]
-	return part
+	return p.yard.own(size)
 }
 
 // release gives back a record of n units.
@@ -262,16 +276,53 @@ func (p *pool) release(r ref40, n int) {
 			chunk[i] = 0xee
 		}
 	}
-	if list < 0 {
-		number := r.chunk()
-		chunks := *p.chunks.Load()
-		p.idle += int64(len(chunks[number]))
-		p.large[units*unitBytes] = append(p.large[units*unitBytes], chunks[number])
-		chunks[number] = nil
-		p.spare = append(p.spare, number)
+	p.live -= int64(units * unitBytes)
+	if n > sharedUnits {
+		p.releaseLarge(r.chunk(), list, units)
 		return
 	}
-	p.idle += int64(units * unitBytes)
-	at := &p.grounds[p.kinds[r.chunk()]]
-	at.free[list] = append(at.free[list], r)
+	number := r.chunk()
+	at := &p.plots[p.slabs[number].ground]
+	if at.giveBack(p.slabs, spot(number<<unitBits)|spot(r)&(chunkUnits-1), list, units) {
+		p.dropChunk(number)
+	}
+}
+
+func (p *pool) releaseLarge(number, list, units int) {
+	chunks := *p.chunks.Load()
+	mem := chunks[number]
+	chunks[number] = nil
+	p.spare = append(p.spare, number)
+	if list < 0 {
+		p.held -= int64(len(mem))
+		p.own[len(mem)] = append(p.own[len(mem)], mem)
+		return
+	}
+	where := int(p.slabs[number].where)
+	place, grain := where>>grainBits, where&(1<<grainBits-1)
+	if p.plots[large].giveBack(p.large, spot(place<<unitBits|grain), list, units/grainUnits) {
+		p.dropLarge(place)
+	}
+}
+
+// dropChunk gives back the memory of a chunk without records.
+func (p *pool) dropChunk(number int) {
+	s := &p.slabs[number]
+	(*p.chunks.Load())[number] = nil
+	p.held -= chunkUnits * unitBytes
+	p.yard.giveBack(s.where, 1<<(s.where%acreParts))
+	if p.plots[s.ground].forget(s) {
+		p.spare = append(p.spare, number)
+	}
+}
+
+// dropLarge gives back the memory of a slab of large records without any.
+func (p *pool) dropLarge(number int) {
+	s := &p.large[number]
+	p.memory[number] = nil
+	p.held -= acreBytes
+	p.yard.giveBack(s.where, wholeAcre)
+	if p.plots[large].forget(s) {
+		p.empty = append(p.empty, number)
+	}
 }

@@ -64,8 +64,10 @@
 // # Memory
 //
 // An account takes about 145 bytes with its share of branches, of which its key
-// and its value are 43. Freed records are used again by size; chunks of 64 KiB
-// are cut from pieces of up to 32 MiB, for large pages. Records of vast storage
+// and its value are 43. Freed records are used again by size; a chunk of 64 KiB without
+// records serves any size, and where little of each is in use, records are moved together
+// (move.go): the tries take at most two and a half times what records took at most, and
+// 256 MiB. Chunks are cut from pieces of up to 32 MiB, for large pages. Records of vast storage
 // tries have chunks of their own, so that what most blocks rewrite stays close
 // together beside gigabytes of what sleeps. References of 40 bits name 16 TiB
 // ([Forest.Use]): memory ends before they do.

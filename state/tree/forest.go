@@ -34,6 +34,10 @@ type Forest struct {
 	scratch batch      // memory for the next batch
 	felled  []ref40    // roots of what is to be freed with all that is below
 
+	round  uint32 // of moving records
+	moving bool   // the round is not over
+	slack  int64  // bytes that may be free without a round
+
 	// Memory of images that have no use for it any more.
 	spareRows    [][pools]rowList
 	spareRetired [][pools][]retired
@@ -47,7 +51,7 @@ func NewForest(workers int, take func(bytes int) []byte) *Forest {
 	if take == nil {
 		take = func(bytes int) []byte { return make([]byte, bytes) }
 	}
-	f := &Forest{yard: yard{take: take}, crew: make([]*worker, min(max(workers, 1), pools))}
+	f := &Forest{slack: moveSlack, yard: yard{take: take}, crew: make([]*worker, min(max(workers, 1), pools))}
 	f.scratch.Forest = f
 	for i := range f.crew {
 		f.crew[i] = &worker{batch: &f.scratch}
@@ -66,6 +70,9 @@ type Image struct {
 	epoch   uint32
 	rows    [pools]rowList
 	retired [pools][]retired
+
+	round uint32 // of moving records, that moved is of
+	moved moved
 }
 
 // retired is a record that an image does not share with its parent: one that the parent
@@ -209,10 +216,15 @@ func (f *Forest) apply(base *Image) (im *Image, err error) {
 	}
 	if len(f.scratch.changes) == 0 {
 		f.epoch++
-		return &Image{Root: base.Root, top: base.top, epoch: f.epoch}, nil
+		return &Image{Root: base.Root, top: base.top, epoch: f.epoch, round: base.round, moved: base.moved}, nil
 	}
 	f.epoch++
 	b := &f.scratch
+	loads := len(b.sheaves) > 0
+	if !loads && !f.moving {
+		f.choose()
+	}
+	made := f.made()
 	b.epoch = f.epoch
 	b.image = &Image{epoch: f.epoch}
 	b.reserve()
@@ -230,6 +242,12 @@ func (f *Forest) apply(base *Image) (im *Image, err error) {
 		b.image.Root = state.EmptyRoot
 	} else if top != base.top {
 		b.image.Root = l.hash()
+	}
+	b.image.round, b.image.moved = base.round, base.moved
+	if f.moving && !loads {
+		if err := b.move(f.made() - made); err != nil {
+			return nil, err
+		}
 	}
 	return b.image, nil
 }

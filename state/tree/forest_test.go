@@ -132,27 +132,24 @@ func addCrowd(rng *rand.Rand, d *state.Delta) {
 	}
 }
 
-// taken counts the units that are neither free nor never used.
+// taken counts the units in records, as the slabs have them.
 func (f *Forest) taken() int {
 	n := 0
 	for i := range f.pools {
 		p := &f.pools[i]
-		if p.used == 0 {
-			continue
-		}
-		for _, chunk := range (*p.chunks.Load())[:p.used] {
-			n += len(chunk) / unitBytes
-		}
-		for g := range p.grounds {
-			at := &p.grounds[g]
-			if at.open >= 0 {
-				n -= chunkUnits - at.next
+		for number := range p.slabs {
+			if s := &p.slabs[number]; s.ground != large {
+				n += int(s.live)
+			} else if mem := (*p.chunks.Load())[number]; s.where == noSlab {
+				n += len(mem) / unitBytes
 			}
-			for list := range at.free {
-				n -= unitsOfClass(list) * len(at.free[list])
-			}
-			n -= at.lost
 		}
+		for number := range p.large {
+			n += int(p.large[number].live) * grainUnits
+		}
+	}
+	if _, live := f.held(); live != int64(n*unitBytes) {
+		panic(fmt.Sprintf("slabs have %d units in records, pools %d bytes", n, live))
 	}
 	return n
 }
@@ -409,8 +406,8 @@ func TestSheafOfManyEntries(t *testing.T) {
 			var err error
 			im, err = f.Load(im, []Loaded{account})
 			check(t, err)
-			if free := f.Footprint().Free; free != 0 {
-				t.Errorf("%d bytes were made and given back", free)
+			if _, live := f.held(); live != f.made() {
+				t.Errorf("%d bytes were made and given back", f.made()-live)
 			}
 			account.Sheaf = nil
 		}

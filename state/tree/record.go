@@ -235,6 +235,16 @@ func storageOf(payload []byte) ref40 {
 	return readResident(payload).storage
 }
 
+// storageAt is where in the payload of an account with storage the ref of its root is.
+func storageAt(payload []byte) int {
+	at := 1
+	for range 2 { // nonce and balance
+		_, n := binary.Uvarint(payload[at:])
+		at += n
+	}
+	return at
+}
+
 func (a *resident) empty() bool {
 	return a.nonce == 0 && a.balance == 0 && a.storage == 0 && a.code == (chain.Hash{}) && len(a.meta) == 0
 }

@@ -30,6 +30,9 @@ func (f *Forest) retire(im *Image) {
 		f.spareRetired = append(f.spareRetired, im.retired)
 	}
 	im.retired = [pools][]retired{}
+	if im.round == f.round && im.moved.all {
+		f.moving = false // nobody reads a record that was moved any more
+	}
 	f.fell(fellStep)
 }
 
@@ -98,19 +101,27 @@ func (f *Forest) below(b []byte, do func(ref40)) {
 
 // Footprint is the memory that a forest takes.
 type Footprint struct {
-	Bytes int64 // of all chunks
-	Free  int64 // of them, in records that were given back
+	Bytes int64 // taken from the system
+	Free  int64 // of them, not in records: given back, or not used yet
 }
 
 // Footprint returns the memory taken now.
 func (f *Forest) Footprint() (total Footprint) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for i := range f.pools {
-		total.Bytes += f.pools[i].bytes
-		total.Free += f.pools[i].idle
-	}
+	total.Bytes = f.yard.bytes
+	_, live := f.held()
+	total.Free = total.Bytes - live
 	return total
+}
+
+// held returns the bytes of all slabs, and those of the records in them.
+func (f *Forest) held() (held, live int64) {
+	for i := range f.pools {
+		held += f.pools[i].held
+		live += f.pools[i].live
+	}
+	return held, live
 }
 
 // Use is how far the space that refs can name is used.
