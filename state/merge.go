@@ -107,7 +107,7 @@ func (o *Overlay) Absorb(above *Overlay) error {
 func (o *Overlay) Reset() {
 	o.Keep()
 	o.delta.reset()
-	o.seen = recent{} // the parent may show what others have written since
+	o.seen, o.ahead = recent{}, ahead{} // the parent may show what others have written since
 	if o.credits != nil {
 		o.credits.peaks = o.credits.peaks[:0]
 	}

@@ -23,6 +23,7 @@ type Overlay struct {
 	undo    []undo        // one entry per write, oldest first
 	credits *deltaCredits // nil: credits read the balance that they add to
 	seen    recent        // reads of the parent
+	ahead   ahead         // what scans have read of it
 	look    uint64        // how often EachGrown and Overwritten have looked
 	shared  bool          // several goroutines read: nothing is noted
 }

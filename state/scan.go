@@ -84,13 +84,16 @@ func (k StorageKey) Next() StorageKey { return k + "\x00" }
 func (o *Overlay) Scan(addr chain.Address, s Span) ([]Entry, error) {
 	w := o.delta.accounts[addr]
 	if w == nil || len(w.slots) == 0 && !w.cleared {
-		return o.parent.Scan(addr, s)
+		return o.scanBelow(addr, s)
 	}
 	m := merging{over: w, left: s, at: s.First(), empty: s.First()}
+	if w.walk != nil {
+		m.skipGap(&w.walk.gaps)
+	}
 	for {
 		whole, err := true, error(nil)
 		if !w.cleared {
-			whole, err = m.fetchBelow(o.parent, addr)
+			whole, err = m.fetchBelow(o, addr)
 		}
 		if err != nil {
 			return nil, err
@@ -152,8 +155,16 @@ const (
 	pageBytes   = 64 << 10
 )
 
+// scanBelow scans the parent, on from where the scan before has read to.
+func (o *Overlay) scanBelow(addr chain.Address, s Span) ([]Entry, error) {
+	if o.shared {
+		return o.parent.Scan(addr, s)
+	}
+	return o.ahead.scan(o.parent, addr, s)
+}
+
 // fetchBelow fetches what is below from at on, and reports whether that is all.
-func (m *merging) fetchBelow(below View, addr chain.Address) (whole bool, err error) {
+func (m *merging) fetchBelow(o *Overlay, addr chain.Address) (whole bool, err error) {
 	page := Span{Prefix: m.left.Prefix, From: m.at, To: m.left.To, Entries: m.left.Entries, Bytes: m.left.Bytes}
 	if m.pages++; m.pages > 1 {
 		page.Entries = max(page.Entries, min(1<<m.pages, pageEntries))
@@ -162,7 +173,7 @@ func (m *merging) fetchBelow(below View, addr chain.Address) (whole bool, err er
 	if page.Used() {
 		return true, nil
 	}
-	if m.below, err = below.Scan(addr, page); err != nil {
+	if m.below, err = o.scanBelow(addr, page); err != nil {
 		return false, err
 	}
 	_, whole = page.Rest(m.below)

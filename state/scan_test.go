@@ -100,12 +100,50 @@ func (s *scanned) step(op, a, b byte) {
 		if len(s.views) > 2 && a < 64 {
 			s.sink()
 		}
+	case 13:
+		s.pass(a, b)
 	default:
 		s.compare(Span{
 			Prefix: scanKey(a, b)[:int(b)%4%len(scanKey(a, b))], From: []StorageKey{"", scanKey(b, a)}[op>>4&1],
 			To: []StorageKey{"", scanKey(a^1, b^2)}[op>>5&1], Entries: 1 + int(a)%20, Bytes: []int{1, 30, 1 << 20}[int(b)%3],
 		})
 		s.compare(Span{Entries: 1 << 10, Bytes: 1 << 20})
+	}
+}
+
+// pass scans a few entries at a time on the top level, and changes the table as it goes, as
+// the passes of a block do: it takes rows out, and writes in front of itself and behind.
+func (s *scanned) pass(a, b byte) {
+	s.t.Helper()
+	span := Span{Prefix: scanKey(a, b)[:1+int(b)%2], Entries: 1 + int(a>>6)%2, Bytes: 1 << 10}
+	for n := range 40 {
+		want, _ := s.content().Scan(s.addr, span)
+		got, err := s.top().Scan(s.addr, span)
+		if err != nil || !reflect.DeepEqual(got, want) {
+			s.t.Fatalf("row %d of a pass, %+v:\n%q, %v\nwant\n%q", n, span, got, err, want)
+		}
+		if len(got) == 0 {
+			return
+		}
+		for i := range got {
+			clear(got[i].Value) // it is the caller's
+		}
+		switch key := got[len(got)-1].Key; (int(b) + n) % 7 {
+		case 0:
+			span.From = key.Next()
+		case 1:
+			s.write(key, nil)
+			s.write(scanKey(a+byte(n), b-byte(n)), []byte{a})
+		case 2:
+			s.write(key, []byte{b})
+			span.From = key.Next()
+		case 3:
+			if a&1 == 1 {
+				span.From = ""
+			}
+		default:
+			s.write(key, nil)
+		}
 	}
 }
 
@@ -169,6 +207,31 @@ func (c *counting) Scan(addr chain.Address, s Span) ([]Entry, error) {
 	list, err := c.naive.Scan(addr, s)
 	c.entries += len(list)
 	return list, err
+}
+
+// TestPassReadsATableOnce: who takes one row after the other out of a table, each found by a
+// scan of its own, asks the parent a few times, and for no more than twice what it takes.
+func TestPassReadsATableOnce(t *testing.T) {
+	const rows = 1_000
+	addr := chain.Address{1}
+	name := func(i int) StorageKey { return NewStorageKey(1, fmt.Appendf(nil, "k%06d", i)) }
+	for _, taken := range []int{1, 2, 5, 100, rows} {
+		below := &counting{naive: newNaive()}
+		for i := range rows {
+			below.setStorage(addr, name(i), []byte{1})
+		}
+		o := NewOverlay(below)
+		for i := range taken {
+			got, err := o.Scan(addr, Span{Prefix: "\x01k", Entries: 1, Bytes: 1})
+			if err != nil || len(got) != 1 || got[0].Key != name(i) {
+				t.Fatalf("row %d: %q, %v", i, got, err)
+			}
+			o.SetStorage(addr, name(i), nil)
+		}
+		if most := 8 + taken/32; below.scans > most || below.entries > 2*taken+4 {
+			t.Errorf("%d rows: %d scans of %d entries below, want at most %d and %d", taken, below.scans, below.entries, most, 2*taken+4)
+		}
+	}
 }
 
 // TestScanPassesRemovedKeysOnce: a scan over ten thousand keys that the overlay
