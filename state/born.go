@@ -33,7 +33,7 @@ func rootedOf(a *Account) rooted { return rooted{a.StorageRoot, a.StorageSize, t
 // recent are the latest reads of a parent. Who writes a place has mostly just read
 // it, so that to know what was there before takes no second look.
 type recent struct {
-	slots    [4]slotSeen
+	slots    [8]slotSeen
 	accounts [2]accountSeen
 	nextSlot uint8
 	nextAcct uint8
@@ -66,9 +66,6 @@ func (r *recent) rememberAccount(addr chain.Address, a *Account) {
 // setSlot tells the newest slot of an address what it was, if that was just read.
 func (r *recent) setSlot(w *writes) {
 	last := len(w.slots) - 1
-	if len(w.were) != last {
-		return
-	}
 	slot := &w.slots[last]
 	was, known := StorageSize{}, w.cleared
 	for i := range r.slots {
@@ -77,8 +74,7 @@ func (r *recent) setSlot(w *writes) {
 		}
 	}
 	if known {
-		w.were = append(w.were, was)
-		w.grown = w.grown.Add(sizeOf(slot.Key, slot.Value)).Sub(was)
+		w.setWas(last, was)
 	}
 }
 
@@ -210,11 +206,13 @@ func (o *Overlay) sizedBefore(w *writes, u *undo, at int) (StorageSize, error) {
 		return sizeOf(u.key, u.value), nil
 	case w.cleared:
 		return StorageSize{}, nil
+	case at < len(w.were) && w.were[at].known:
+		return w.were[at].size, nil
 	}
 	if err := o.weigh(w); err != nil {
 		return StorageSize{}, err
 	}
-	return w.were[at], nil
+	return w.were[at].size, nil
 }
 
 // Overwritten returns the bytes of the slots of an address that were there before the mark

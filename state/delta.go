@@ -32,10 +32,12 @@ type writes struct {
 	places  map[StorageKey]int // in slots
 	slots   []StorageChange    // as they came
 
-	// What Overlay.StorageSize has looked up: for the first slots what they were
-	// in the parent, and what all of them together add to its size.
-	were  []StorageSize
-	grown StorageSize
+	// What is known of the slots: what they were in the parent, and what those of them of
+	// which that is known together add to its size. All of the first weighed are known; a
+	// slot behind the end of were is not.
+	were    []was
+	weighed int
+	grown   StorageSize
 
 	before existence // of the account in the parent
 	below  rooted    // what the parent says of the storage
@@ -103,6 +105,21 @@ func (d *Delta) SetStorage(addr chain.Address, key StorageKey, value []byte) {
 	d.at(addr).set(key, bytes.Clone(value))
 }
 
+// was is what a slot was in the parent, if that is known.
+type was struct {
+	size  StorageSize
+	known bool
+}
+
+// setWas tells the slot at a place, of which it is not known yet, what it was.
+func (w *writes) setWas(at int, size StorageSize) {
+	if n := at + 1 - len(w.were); n > 0 {
+		w.were = append(w.were, make([]was, n)...)
+	}
+	w.were[at] = was{size, true}
+	w.grown = w.grown.Add(sizeOf(w.slots[at].Key, w.slots[at].Value)).Sub(size)
+}
+
 // slot returns what is written under a storage key, and whether anything is.
 func (w *writes) slot(key StorageKey) (value []byte, ok bool) {
 	i, ok := w.places[key]
@@ -117,7 +134,7 @@ func (w *writes) set(key StorageKey, value []byte) {
 		w.walk.wrote(key, value)
 	}
 	if i, ok := w.places[key]; ok {
-		if i < len(w.were) {
+		if i < len(w.were) && w.were[i].known {
 			w.grown = w.grown.Add(sizeOf(key, value)).Sub(sizeOf(key, w.slots[i].Value))
 		}
 		w.slots[i].Value = value
@@ -134,9 +151,12 @@ func (w *writes) set(key StorageKey, value []byte) {
 func (w *writes) unset(key StorageKey) {
 	last := len(w.slots) - 1
 	if len(w.were) > last {
-		w.grown = w.grown.Sub(sizeOf(key, w.slots[last].Value)).Add(w.were[last])
+		if was := &w.were[last]; was.known {
+			w.grown = w.grown.Sub(sizeOf(key, w.slots[last].Value)).Add(was.size)
+		}
 		w.were = w.were[:last]
 	}
+	w.weighed = min(w.weighed, last)
 	if w.walk != nil {
 		w.walk.unwrote(key)
 	}

@@ -78,12 +78,10 @@ func (o *Overlay) takeSlot(c *Change, i int) {
 	w, slot := o.delta.at(c.Address), &c.Storage[i]
 	fresh := len(w.slots)
 	w.set(slot.Key, slot.Value)
-	if c.from == nil || w.cleared || len(w.slots) == fresh || len(w.were) < fresh || i >= len(c.from.were) {
+	if c.from == nil || w.cleared || len(w.slots) == fresh || i >= len(c.from.were) || !c.from.were[i].known {
 		return
 	}
-	was := c.from.were[i]
-	w.were = append(w.were, was)
-	w.grown = w.grown.Add(sizeOf(slot.Key, slot.Value)).Sub(was)
+	w.setWas(fresh, c.from.were[i].size)
 }
 
 // TakeCode is SetCode for code of another overlay.

@@ -142,7 +142,11 @@ func (o *Overlay) StorageSize(addr chain.Address) (StorageSize, error) {
 // weigh looks up what the slots of an address were in the parent that it has not
 // looked up yet.
 func (o *Overlay) weigh(w *writes) error {
-	for i := len(w.were); i < len(w.slots); i++ {
+	for ; w.weighed < len(w.slots); w.weighed++ {
+		i := w.weighed
+		if i < len(w.were) && w.were[i].known {
+			continue
+		}
 		slot, was := &w.slots[i], StorageSize{}
 		if !w.cleared {
 			old, err := o.parent.Storage(w.addr, slot.Key)
@@ -151,8 +155,7 @@ func (o *Overlay) weigh(w *writes) error {
 			}
 			was = sizeOf(slot.Key, old)
 		}
-		w.were = append(w.were, was)
-		w.grown = w.grown.Add(sizeOf(slot.Key, slot.Value)).Sub(was)
+		w.setWas(i, was)
 	}
 	return nil
 }
