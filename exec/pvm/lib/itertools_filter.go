@@ -207,6 +207,7 @@ func newPairwise(m *vm.Machine, a vm.Args) (*iterState, error) {
 			return v, false, err
 		}
 		last = v
+		elements(m, 2) // a pair is made, also of pairs, which nothing else pays for
 		return m.NewTuple([]vm.Value{first, v}), true, nil
 	}
 	return s, nil

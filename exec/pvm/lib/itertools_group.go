@@ -150,6 +150,7 @@ func (s *teeState) Step(m *vm.Machine) (vm.Value, bool, error) {
 		if err != nil || !ok {
 			return vm.None, false, err
 		}
+		elements(m, 1) // a link is made
 		m.Alloc(teeLinkBytes)
 		l.v, l.full, l.next = v, true, &teeLink{}
 		s.src.read++
