@@ -137,6 +137,6 @@ func (e *Engine) With(host any, fn func(*vm.Machine) error) error {
 	}
 	m.Reset()
 	m.Host = nil
-	e.giveBack(m)
+	e.parkMachine(m)
 	return err
 }

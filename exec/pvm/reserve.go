@@ -67,7 +67,7 @@ func (e *Engine) acquireMachine() *vm.Machine {
 	return m
 }
 
-func (e *Engine) giveBack(m *vm.Machine) {
+func (e *Engine) parkMachine(m *vm.Machine) {
 	list := e.pool()
 	*list = append(*list, m)
 }

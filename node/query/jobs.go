@@ -37,7 +37,7 @@ func (s *Source) JobsOf(ctx context.Context, q *rpc.JobsQuery) (*rpc.JobsPage, e
 			return &w.page, err
 		}
 		for i := range list {
-			if err := w.take(&list[i]); err != nil || w.full {
+			if err := w.collect(&list[i]); err != nil || w.full {
 				return &w.page, err
 			}
 		}
@@ -57,8 +57,8 @@ type jobWalk struct {
 	full bool
 }
 
-// take takes the jobs of one block, in order, behind the query's place.
-func (w *jobWalk) take(at *store.JobsAt) error {
+// collect takes the jobs of one block, in order, behind the query's place.
+func (w *jobWalk) collect(at *store.JobsAt) error {
 	for i, id := range at.IDs {
 		place := rpc.JobPlace{Height: at.Height, Index: i}
 		if after := w.q.After; after != nil && after.Height == place.Height && i <= after.Index {
