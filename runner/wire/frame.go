@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
 )
 
@@ -33,8 +34,13 @@ const (
 
 // Bounds of a frame, in bytes of its length prefix: type and body.
 const (
-	MaxFrameBytes        = 2 << 20 // of an assignment, a commitment and a result (CIP-11 §13)
+	MaxFrameBytes        = 2 << 20 // of any frame (CIP-11 §13)
 	MaxControlFrameBytes = 16 << 10
+
+	// What the longest specification and the longest transaction make, with all that stands
+	// beside them: a frame that is longer cannot be one.
+	maxAssignmentBytes  = chain.MaxJobBytes + 1<<10
+	maxResultFrameBytes = maxWireTxBytes + 1<<10
 )
 
 // prefixBytes stand before the body: its length with the type in four, and the type.
@@ -71,12 +77,12 @@ var kinds = map[FrameType]struct {
 	TypePong:            {"HeartbeatPong", func() Frame { return new(Pong) }, MaxControlFrameBytes},
 	TypeBackpressure:    {"BackpressureSignal", func() Frame { return new(Backpressure) }, MaxControlFrameBytes},
 	TypeCapabilityDelta: {"CapabilityDelta", func() Frame { return new(CapabilityDelta) }, MaxControlFrameBytes},
-	TypeJobAssignment:   {"JobAssignment", func() Frame { return new(JobAssignment) }, MaxFrameBytes},
+	TypeJobAssignment:   {"JobAssignment", func() Frame { return new(JobAssignment) }, maxAssignmentBytes},
 	TypeJobAck:          {"JobAck", func() Frame { return new(JobAck) }, MaxControlFrameBytes},
 	TypeJobProgress:     {"JobProgress", func() Frame { return new(JobProgress) }, MaxControlFrameBytes},
-	TypeJobResult:       {"JobResult", func() Frame { return new(JobResult) }, MaxFrameBytes},
+	TypeJobResult:       {"JobResult", func() Frame { return new(JobResult) }, maxResultFrameBytes},
 	TypeJobCancel:       {"JobCancel", func() Frame { return new(JobCancel) }, MaxControlFrameBytes},
-	TypeJobResultCommit: {"JobResultCommit", func() Frame { return new(JobResultCommit) }, MaxFrameBytes},
+	TypeJobResultCommit: {"JobResultCommit", func() Frame { return new(JobResultCommit) }, maxResultFrameBytes},
 	TypeGoodbye:         {"Goodbye", func() Frame { return new(Goodbye) }, MaxControlFrameBytes},
 }
 
@@ -90,6 +96,10 @@ func (t FrameType) String() string {
 	}
 	return fmt.Sprintf("frame 0x%02x", uint8(t))
 }
+
+// OnControl reports whether frames of the type come on the control stream; those of jobs have
+// streams of their own.
+func (t FrameType) OnControl() bool { return t < TypeJobAssignment || t > TypeJobResultCommit }
 
 // maxBytes bounds the length prefix of frames of the type; 0 for an unknown one.
 func (t FrameType) maxBytes() int { return kinds[t].max }

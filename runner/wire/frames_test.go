@@ -200,7 +200,7 @@ func TestFramesArePinned(t *testing.T) {
 func checkRoundTrip(t *testing.T, name string, f Frame, wire []byte) {
 	t.Helper()
 	for _, r := range []io.Reader{bytes.NewReader(wire), iotest.OneByteReader(bytes.NewReader(wire))} {
-		typ, body, err := ReadFrame(r)
+		typ, body, err := ReadFrame(r, f.Type().OnControl())
 		if err != nil || typ != f.Type() {
 			t.Errorf("%s: read %v, %v", name, typ, err)
 			continue
@@ -445,6 +445,8 @@ func TestReadFrameRefuses(t *testing.T) {
 	}{
 		{prefix(0, 0x10), ErrFrameLength},
 		{prefix(MaxFrameBytes+1, 0x23), ErrFrameLength},
+		{prefix(maxResultFrameBytes+1, 0x23), ErrFrameLength},
+		{prefix(maxAssignmentBytes+1, 0x20), ErrFrameLength},
 		{prefix(1<<32-1, 0x23), ErrFrameLength},
 		{prefix(MaxControlFrameBytes+1, 0x10), ErrFrameLength},
 		{prefix(MaxFrameBytes, 0xf0), ErrFrameLength},
@@ -453,31 +455,37 @@ func TestReadFrameRefuses(t *testing.T) {
 		{prefix(3, 0x00), ErrFrameType},
 	} {
 		r := &endless{head: tt.head}
-		typ, body, err := ReadFrame(r)
+		typ, body, err := ReadFrame(r, FrameType(tt.head[4]).OnControl())
 		if !errors.Is(err, tt.want) || body != nil || r.gave != 0 {
 			t.Errorf("% x: %v, %d bytes, read %d, %v, want %v", tt.head, typ, len(body), r.gave, err, tt.want)
 		}
 	}
-	if _, body, err := ReadFrame(&endless{head: prefix(MaxFrameBytes, 0x23)}); err != nil || len(body) != MaxFrameBytes-1 {
+	if _, body, err := ReadFrame(&endless{head: prefix(maxResultFrameBytes, 0x23)}, false); err != nil || len(body) != maxResultFrameBytes-1 {
 		t.Errorf("the largest frame: %d bytes, %v", len(body), err)
 	}
+	for typ := range kinds { // each has its streams, which are known before its body is read
+		r := &endless{head: prefix(100, byte(typ))}
+		if _, _, err := ReadFrame(r, !typ.OnControl()); !errors.Is(err, ErrFrameType) || r.gave != 0 {
+			t.Errorf("%v on the other kind of stream: %v, read %d", typ, err, r.gave)
+		}
+	}
 	for n := range 9 {
-		_, _, err := ReadFrame(bytes.NewReader(append(prefix(9, 0x10), 1, 2, 3, 4)[:n]))
+		_, _, err := ReadFrame(bytes.NewReader(append(prefix(9, 0x10), 1, 2, 3, 4)[:n]), true)
 		if want := map[bool]error{true: io.EOF, false: io.ErrUnexpectedEOF}[n == 0]; !errors.Is(err, want) {
 			t.Errorf("cut at %d: %v, want %v", n, err, want)
 		}
 	}
 }
 
-// TestMemoryFollowsWhatCame: who declares 2 MiB and sends nothing has us take 4 KiB.
+// TestMemoryFollowsWhatCame: who declares 128 KiB and sends nothing has us take 4 KiB.
 func TestMemoryFollowsWhatCame(t *testing.T) {
-	head := append(binary.BigEndian.AppendUint32(nil, MaxFrameBytes), byte(TypeJobResult))
+	head := append(binary.BigEndian.AppendUint32(nil, maxResultFrameBytes), byte(TypeJobResult))
 	r := bytes.NewReader(nil)
 	per := testing.Benchmark(func(b *testing.B) {
 		b.ReportAllocs()
 		for range b.N {
 			r.Reset(head)
-			if _, _, err := ReadFrame(r); !errors.Is(err, io.ErrUnexpectedEOF) {
+			if _, _, err := ReadFrame(r, false); !errors.Is(err, io.ErrUnexpectedEOF) {
 				b.Fatal(err)
 			}
 		}
@@ -517,7 +525,7 @@ func FuzzReadFrame(f *testing.F) {
 	f.Fuzz(func(t *testing.T, stream []byte) {
 		r := bytes.NewReader(stream)
 		for {
-			typ, body, err := ReadFrame(r)
+			typ, body, err := ReadFrame(r, len(stream) > 4 && FrameType(stream[4]).OnControl())
 			if err != nil {
 				return
 			}

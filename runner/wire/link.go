@@ -31,17 +31,20 @@ type Link struct {
 	session Session       // whole when the peer's Hello was taken
 	theirs  [32]byte      // the peer's challenge
 	checks  []signedFrame // whose signatures are being verified, the oldest first
+	early   []Received    // control frames behind a proof that is being verified
 
 	// Of a validator.
-	pings     [pingsPerSecond]int64 // when the last ones came, in ms, the oldest first
+	pings     [signalsPerSecond]int64 // when the last Pings came, in ms, the oldest first
+	signals   [signalsPerSecond]int64 // when the last other signals came
 	pinged    bool
 	lastNonce uint64
 	accepting bool
 
 	// Of a runner.
-	nextNonce  uint64 // of the next Ping
-	unponged   uint64 // the first nonce that no Pong has echoed or passed over
-	unanswered uint64 // heights since the last Pong
+	nextNonce   uint64 // of the next Ping
+	outstanding bool   // the Ping before it has no Pong yet
+	pingedAt    int64  // when it was sent, in ms
+	unanswered  uint64 // heights since the last Pong
 
 	jobs map[uint64]*jobStream
 }
@@ -80,9 +83,15 @@ func (s LinkState) String() string {
 
 // Bounds of a session.
 const (
-	MaxJobStreams  = 64 // at the same time (link: limits)
-	MaxChecks      = 64 // frames whose signatures are being verified
-	pingsPerSecond = 4  // resolution 12.70
+	MaxJobStreams = 64 // at the same time
+	// maxControlChecks bounds the control frames whose signatures are being verified. Of a
+	// job stream there is one at a time: its answer, or its cancellation.
+	maxControlChecks = 8
+	// maxEarly bounds the control frames that come behind a proof while it is verified: a
+	// runner pings at once.
+	maxEarly         = 4
+	signalsPerSecond = 4   // Pings (resolution 12.70), and as many other signals
+	pingSpacing      = 260 // ms at least between two Pings of a runner, which is less than four a second
 	// PongsMissedMax is after how many heights without a Pong a runner gives the connection
 	// up; a validator forgets it after as many (CIP-11 §6.3).
 	PongsMissedMax = 15
@@ -164,8 +173,14 @@ func (l *Link) sendSigned(stream uint64, f Frame, digest chain.Hash) Effect {
 
 // check has a frame's signature verified, and keeps the frame until then.
 func (l *Link) check(stream uint64, f Frame, digest chain.Hash, signature []byte) []Effect {
-	if len(l.checks) >= MaxChecks {
-		return l.violation(GoodbyeOverloaded, fmt.Errorf("%d frames wait for their verification", len(l.checks)))
+	waiting := 0
+	for i := range l.checks {
+		if l.checks[i].stream == controlStream {
+			waiting++
+		}
+	}
+	if stream == controlStream && waiting >= maxControlChecks {
+		return l.violation(GoodbyeOverloaded, fmt.Errorf("%d frames wait for their verification", waiting))
 	}
 	l.checks = append(l.checks, signedFrame{stream, f})
 	return []Effect{Verify{Digest: digest, By: l.peer, Signature: signature}}

@@ -37,8 +37,10 @@ func linkOf(self Party) *Link {
 // side is one end of a connection under test.
 type side struct {
 	*Link
-	log []Effect
-	out []Received // what it has sent
+	log  []Effect
+	out  []Received // what it has sent
+	asks []Verify   // that wait, where they are answered late
+	late bool
 }
 
 // step takes an event, signs, and answers questions as the test says: every runner may come,
@@ -58,15 +60,34 @@ func (s *side) step(t *testing.T, e Event) {
 		case Admit:
 			s.step(t, Admission{OK: true})
 		case Verify:
-			s.step(t, Verified{OK: bytes.Equal(f.Signature, testSignature(f.By, f.Digest))})
+			if s.late {
+				s.asks = append(s.asks, f)
+				continue
+			}
+			s.step(t, verdictOn(f))
 		}
 	}
+}
+
+func verdictOn(f Verify) Verified {
+	return Verified{OK: bytes.Equal(f.Signature, testSignature(f.By, f.Digest))}
+}
+
+// verifyLate answers what has waited.
+func (s *side) verifyLate(t *testing.T) bool {
+	t.Helper()
+	asks := s.asks
+	s.asks = nil
+	for _, f := range asks {
+		s.step(t, verdictOn(f))
+	}
+	return len(asks) > 0
 }
 
 // reread is a frame as the other side has it.
 func reread(t *testing.T, f Frame) Frame {
 	t.Helper()
-	typ, body, err := ReadFrame(bytes.NewReader(Append(nil, f)))
+	typ, body, err := ReadFrame(bytes.NewReader(Append(nil, f)), f.Type().OnControl())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,10 +98,11 @@ func reread(t *testing.T, f Frame) Frame {
 	return got
 }
 
-// exchange hands frames over until none is left.
+// exchange hands frames over until none is left; signatures are verified late where nothing else
+// is left.
 func exchange(t *testing.T, a, b *side) {
 	t.Helper()
-	for len(a.out)+len(b.out) > 0 {
+	for len(a.out)+len(b.out) > 0 || a.verifyLate(t) || b.verifyLate(t) {
 		for _, p := range [2][2]*side{{a, b}, {b, a}} {
 			frames := p[0].out
 			p[0].out = nil
@@ -129,8 +151,55 @@ func TestLinkHandshake(t *testing.T) { // CIP-11 §6.2
 	if p := took[Present](v); len(p) != 1 || !p[0].Accepting {
 		t.Errorf("present: %+v", p)
 	}
-	if r.nextNonce != 1 || r.unponged != 1 {
-		t.Errorf("%d Pings, answered to %d", r.nextNonce, r.unponged)
+	if r.nextNonce != 1 || r.outstanding {
+		t.Errorf("%d Pings, the last answered %v", r.nextNonce, !r.outstanding)
+	}
+}
+
+// TestLinkVerifiesLate plays a session in which each signature is verified when nothing else is
+// left to do: what comes behind a frame waits for it.
+func TestLinkVerifiesLate(t *testing.T) {
+	v, r := &side{Link: linkOf(testValidator), late: true}, &side{Link: linkOf(testRunner), late: true}
+	v.step(t, Opened{})
+	r.step(t, Opened{})
+	exchange(t, v, r)
+	if v.State() != LinkAdmitted || r.State() != LinkAdmitted || len(took[Present](v)) != 1 || r.outstanding {
+		t.Fatalf("validator %v, runner %v\n%v\n%v", v.State(), r.State(), v.log, r.log)
+	}
+	f := pinFrames()["job_assignment"].(*JobAssignment)
+	for n := range uint64(MaxJobStreams) {
+		v.step(t, Push{Stream: n + 1, Assignment: f, Several: true})
+	}
+	for len(v.out) > 0 {
+		frames := v.out
+		v.out = nil
+		for _, e := range frames {
+			r.step(t, e)
+		}
+	}
+	for n := range uint64(MaxJobStreams) { // an executor that is done at once
+		r.step(t, Answer{Stream: n + 1, Status: AckAccepted})
+		r.step(t, Say{Stream: n + 1, Frame: &JobResultCommit{JobID: f.JobID, Tx: []byte("commit")}})
+		r.step(t, Say{Stream: n + 1, Frame: &JobResult{JobID: f.JobID, Tx: []byte("result")}})
+	}
+	r.step(t, NewHeight{200, 10_000})
+	for i := range r.out {
+		r.out[i].Millis = 10_000
+	}
+	exchange(t, v, r)
+	if n := len(took[Forward](v)); n != 2*MaxJobStreams || v.State() != LinkAdmitted || len(took[ResetStream](v)) != 0 {
+		t.Errorf("%d transactions forwarded, %v, %v", n, took[ResetStream](v), took[Close](v))
+	}
+	// Who sends more behind its proof than it may is turned away.
+	v = &side{Link: linkOf(testValidator), late: true}
+	v.step(t, Opened{})
+	v.step(t, firstSent[*Hello](r))
+	v.step(t, firstSent[*HelloAck](r))
+	for range maxEarly + 1 {
+		v.step(t, firstSent[*Ping](r))
+	}
+	if c := took[Close](v); len(c) != 1 || c[0].Reason != GoodbyeProtocolError {
+		t.Errorf("frames without end behind a proof: %+v", c)
 	}
 }
 
@@ -285,15 +354,15 @@ func TestLinkPings(t *testing.T) { // CIP-11 §6.3; resolution 12.70
 func TestLinkPongs(t *testing.T) {
 	v, r := met(t)
 	for h := range chain.Height(5) {
-		r.step(t, NewHeight{200 + h})
-		v.step(t, NewHeight{300 + h})
+		r.step(t, NewHeight{200 + h, int64(1+h) * 1000})
+		v.step(t, NewHeight{300 + h, 0})
+		for i := range r.out {
+			r.out[i].Millis = int64(1+h) * 1000
+		}
+		exchange(t, v, r)
 	}
-	for i := range r.out {
-		r.out[i].Millis = int64(10_000 * i)
-	}
-	exchange(t, v, r)
-	if r.unponged != 6 || r.unanswered != 0 || r.State() != LinkAdmitted {
-		t.Errorf("answered to %d, %d heights without, %v", r.unponged, r.unanswered, took[Close](r))
+	if r.nextNonce != 6 || r.outstanding || r.unanswered != 0 || r.State() != LinkAdmitted {
+		t.Errorf("%d Pings, outstanding %v, %d heights without, %v", r.nextNonce, r.outstanding, r.unanswered, took[Close](r))
 	}
 	var pongs []uint64
 	for _, s := range took[Send](v) {
@@ -306,7 +375,7 @@ func TestLinkPongs(t *testing.T) {
 	}
 	for _, nonce := range []uint64{5, 6} { // answered already; never sent
 		_, r := met(t)
-		r.nextNonce, r.unponged = 6, 6
+		r.nextNonce, r.outstanding = 6, nonce == 6
 		r.step(t, Received{Frame: &Pong{NonceEcho: nonce}})
 		if c := took[Close](r); len(c) != 1 || c[0].Reason != GoodbyeProtocolError {
 			t.Errorf("Pong of %d: %+v", nonce, c)
@@ -317,10 +386,42 @@ func TestLinkPongs(t *testing.T) {
 		if r.State() != LinkAdmitted {
 			t.Errorf("given up after %d heights", h)
 		}
-		r.step(t, NewHeight{h})
+		r.step(t, NewHeight{h, int64(1+h) * 1000})
 	}
-	if c := took[Close](r); len(c) != 1 || c[0].Reason != GoodbyeIdleTimeout {
-		t.Errorf("no Pong: %+v", c)
+	if c := took[Close](r); len(c) != 1 || c[0].Reason != GoodbyeIdleTimeout || len(r.out) != 2 { // a Ping and Goodbye
+		t.Errorf("no Pong: %+v, %d frames sent", c, len(r.out))
+	}
+	// Blocks that come faster than a second may have Pings, and a network that hands over late
+	// what was sent, end nothing.
+	v, r = met(t)
+	for h := range int64(200) {
+		r.step(t, NewHeight{chain.Height(h), 10_000 + 20*h})
+		for i := range r.out {
+			r.out[i].Millis = 10_000 + 20*h
+		}
+		if h%50 == 49 {
+			exchange(t, v, r) // once a second
+		}
+		r.unanswered = 0
+	}
+	if v.State() != LinkAdmitted || r.State() != LinkAdmitted || r.nextNonce != 5 {
+		t.Errorf("%v, %v after %d Pings: %v", v.State(), r.State(), r.nextNonce, took[Close](v))
+	}
+}
+
+// TestLinkSignalsAreBounded: signals cost us a recovery each, so a second has four.
+func TestLinkSignalsAreBounded(t *testing.T) {
+	v, r := met(t)
+	for range signalsPerSecond {
+		r.step(t, Capabilities{})
+	}
+	r.step(t, Capacity{})
+	for i := range r.out {
+		r.out[i].Millis = 1000
+	}
+	exchange(t, v, r)
+	if c := took[Close](v); len(c) != 1 || c[0].Reason != GoodbyeProtocolError || len(took[Noted](v)) != signalsPerSecond {
+		t.Errorf("five signals: %+v, %d noted", c, len(took[Noted](v)))
 	}
 }
 
@@ -335,15 +436,19 @@ func TestLinkBackpressure(t *testing.T) { // must C30, C31
 	if len(took[OpenStream](v)) != 0 {
 		t.Error("pushed to a runner that takes no work")
 	}
-	r.step(t, NewHeight{200})
+	r.step(t, NewHeight{200, 10_000})
 	r.out[0].Millis = 10_000
 	exchange(t, v, r)
 	if pong := v.lastFrame(t).(*Pong); pong.AcceptingNew {
 		t.Error("the Pong says that it takes work")
 	}
+	before := len(took[Present](v))
 	r.step(t, Capacity{Max: 4, Accepting: true})
 	r.step(t, Capabilities{CapabilityDelta{AddedCapabilities: []string{"gpu"}}})
 	exchange(t, v, r)
+	if p := took[Present](v); len(p) != before { // the next Ping does that (CIP-11 §6.4)
+		t.Errorf("present without a Ping: %+v", p)
+	}
 	if n := took[Noted](v); len(n) != 1 || n[0].Delta.AddedCapabilities[0] != "gpu" {
 		t.Errorf("noted %+v", n)
 	}
@@ -489,9 +594,6 @@ func TestLinkJobRefuses(t *testing.T) {
 			return []Frame{ack(v, none), &JobResultCommit{JobID: job}, &JobResult{JobID: job}, &JobResultCommit{JobID: job}}
 		}, true},
 		{"a commitment of another job", func(v *side) []Frame { return []Frame{ack(v, none), &JobResultCommit{JobID: chain.Hash{9}}} }, true},
-		{"progress twice in a second", func(v *side) []Frame {
-			return []Frame{ack(v, none), &JobProgress{JobID: job}, &JobProgress{JobID: job}}
-		}, true},
 		{"an assignment from a runner", func(*side) []Frame { return []Frame{pinFrames()["job_assignment"]} }, false},
 		{"a Ping on a job stream", func(*side) []Frame { return []Frame{pinFrames()["ping"]} }, false},
 	} {
@@ -526,8 +628,12 @@ func TestLinkJobStreams(t *testing.T) {
 	v, r, f := given(t, false)
 	r.step(t, Answer{Stream: 1, Status: AckReject, Why: RejectAtCapacity})
 	exchange(t, v, r)
-	if a := took[Acknowledged](v); len(a) != 1 || a[0].Status != AckReject || a[0].Why != RejectAtCapacity || len(v.jobs)+len(r.jobs) != 0 {
+	if a := took[Acknowledged](v); len(a) != 1 || a[0].Status != AckReject || a[0].Why != RejectAtCapacity || len(v.jobs) != 0 || !r.jobs[1].over || len(took[FinishStream](r)) != 1 {
 		t.Errorf("%+v, %d and %d streams", a, len(v.jobs), len(r.jobs))
+	}
+	r.step(t, Received{Stream: 1, Frame: f}) // a second assignment on the stream of the first
+	if c := took[Close](r); len(c) != 1 || c[0].Reason != GoodbyeProtocolError {
+		t.Errorf("two assignments on a stream: %+v", c)
 	}
 	for n := range uint64(MaxJobStreams + 5) {
 		v.step(t, Push{Stream: n + 2, Assignment: f})
@@ -548,8 +654,12 @@ func TestLinkJobStreams(t *testing.T) {
 	for n := range uint64(MaxJobStreams + 1) {
 		r.step(t, Received{Stream: n + 1, Frame: f})
 	}
-	if c := took[Close](r); len(took[Assigned](r)) != MaxJobStreams || len(c) != 1 || c[0].Reason != GoodbyeProtocolError {
-		t.Errorf("%d assigned, %+v", len(took[Assigned](r)), c)
+	if x := took[ResetStream](r); len(took[Assigned](r)) != MaxJobStreams || len(x) != 1 || x[0].Stream != MaxJobStreams+1 || r.State() != LinkAdmitted {
+		t.Errorf("%d assigned, %+v, %v", len(took[Assigned](r)), x, r.State())
+	}
+	r.step(t, StreamEnded{3})
+	if r.step(t, Received{Stream: 99, Frame: f}); len(took[Assigned](r)) != MaxJobStreams+1 {
+		t.Error("the place of a stream that has ended is not used")
 	}
 }
 
@@ -597,7 +707,7 @@ func (w *walked) replay(path []int) (*Link, []Effect) {
 // mark tells two sessions apart that can go on otherwise.
 func mark(l *Link) string {
 	var b strings.Builder
-	fmt.Fprint(&b, l.state, l.pinged, l.lastNonce, l.accepting, l.nextNonce, l.unponged, l.unanswered, l.peer.Role)
+	fmt.Fprint(&b, l.state, l.pinged, l.lastNonce, l.accepting, l.nextNonce, l.outstanding, l.unanswered, l.peer.Role, len(l.early), l.signals)
 	for _, c := range l.checks {
 		fmt.Fprintf(&b, "%v@%d %+v", c.frame.Type(), c.stream, reflect.ValueOf(c.frame).Elem().Interface())
 	}
@@ -725,7 +835,7 @@ func TestLinkUnderEveryOrder(t *testing.T) {
 		}, common...)},
 		{self: testRunner, events: append([]Event{
 			sent(v, TypeHello), sent(v, TypeHelloAck), sent(v, TypePong),
-			NewHeight{200},
+			NewHeight{200, 5000},
 			Capacity{Max: 1, Accepting: true},
 			Received{Frame: &Goodbye{Signature: make([]byte, ValidatorSignatureBytes)}},
 			Received{Stream: 1, Frame: assignment},
@@ -744,7 +854,7 @@ func TestLinkUnderEveryOrder(t *testing.T) {
 		}
 		want := strings.Fields("Acknowledged Admit Arm Close Forward Leaving OpenStream Present Proven ResetStream Send Silent Verify")
 		if w.self.Role == chain.RoleRunner {
-			want = strings.Fields("Arm Assigned Cancelled Close Leaving Proven ResetStream Send Verify")
+			want = strings.Fields("Arm Assigned Cancelled Close FinishStream Leaving Proven ResetStream Send Verify")
 		}
 		if got := slices.Sorted(maps.Keys(w.kinds)); !slices.Equal(got, want) {
 			t.Errorf("role %d: effects met are %v, want %v", w.self.Role, got, want)

@@ -18,11 +18,12 @@ const (
 type Event interface{ isEvent() }
 
 type (
-	// Opened: the control stream is there. Of a runner, it has dialled; of a validator, the
-	// stream's first bytes may come.
+	// Opened: the connection is there. A runner opens the control stream; a validator waits
+	// for it, for no longer than for a Hello.
 	Opened struct{}
 
-	// Received is a frame that was read off a stream. Millis is any clock that does not go
+	// Received is a frame that was read off a stream. Job streams are read when [Proven] has
+	// come, not before: they may overtake the proof. Millis is any clock that does not go
 	// back.
 	Received struct {
 		Stream uint64
@@ -56,8 +57,12 @@ type (
 		AtOnce           bool
 	}
 
-	// NewHeight: a block is final here. It has a runner ping (must C32).
-	NewHeight struct{ Height chain.Height }
+	// NewHeight: a block is final here. It has a runner ping (must C32), unless its last Ping
+	// has no Pong yet or was sent a moment ago.
+	NewHeight struct {
+		Height chain.Height
+		Millis int64
+	}
 
 	// Capacity has a runner say how much work it has.
 	Capacity struct {
@@ -187,6 +192,9 @@ type (
 	// HardFailure); it is not present until its next Ping.
 	Silent struct{ Stream uint64 }
 
+	// FinishStream ends this side's direction of a job stream.
+	FinishStream struct{ Stream uint64 }
+
 	// Progressed is how far a runner says that it is.
 	Progressed struct {
 		Stream   uint64
@@ -194,7 +202,8 @@ type (
 	}
 
 	// Forward is a transaction of the runner: to be decoded, held to job and sender, and
-	// handed on byte for byte (CIP-11 §10.3).
+	// handed on byte for byte (CIP-11 §10.3). A result may come before its window opens:
+	// who forwards holds it until then (must C67).
 	Forward struct {
 		Stream uint64
 		JobID  chain.Hash
@@ -238,6 +247,7 @@ func (OpenStream) isEffect()   {}
 func (ResetStream) isEffect()  {}
 func (Acknowledged) isEffect() {}
 func (Silent) isEffect()       {}
+func (FinishStream) isEffect() {}
 func (Progressed) isEffect()   {}
 func (Forward) isEffect()      {}
 func (Assigned) isEffect()     {}

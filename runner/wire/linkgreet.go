@@ -50,6 +50,11 @@ func (l *Link) onFrame(e Received) []Effect {
 		if l.state == LinkProving && len(l.checks) == 0 {
 			return l.takeHelloAck(f)
 		}
+	default:
+		if l.state == LinkProving && len(l.checks) > 0 && len(l.early) < maxEarly {
+			l.early = append(l.early, e)
+			return nil
+		}
 	}
 	return l.violation(GoodbyeProtocolError, fmt.Errorf("%v while %v", e.Frame.Type(), l.state))
 }
@@ -118,7 +123,8 @@ func (l *Link) takeHelloAck(f *HelloAck) []Effect {
 	return l.check(controlStream, f, l.session.HelloAckDigest(l.peer.Role, l.cfg.Challenge), f.Signature)
 }
 
-// proven: the proof holds. A runner pings at once.
+// proven: the proof holds. A runner pings at once, and what has come behind the proof is
+// taken.
 func (l *Link) proven(*HelloAck) []Effect {
 	if l.state != LinkProving {
 		return nil
@@ -126,7 +132,12 @@ func (l *Link) proven(*HelloAck) []Effect {
 	l.state = LinkAdmitted
 	out := []Effect{Proven{l.peer}}
 	if l.isRunner() {
-		out = append(out, l.ping(l.cfg.Height))
+		out = append(out, l.ping())
+	}
+	early := l.early
+	l.early = nil
+	for _, e := range early {
+		out = append(out, l.Step(e)...)
 	}
 	return out
 }

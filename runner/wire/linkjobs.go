@@ -20,7 +20,14 @@ type jobStream struct {
 	committed bool
 	revealed  bool
 	progress  int64 // of a validator: when the last one came, in ms
+	over      bool  // of a runner: nothing is sent any more, the stream's end is awaited
+
+	behind []Received // of a validator: what came behind an answer that is being verified
 }
+
+// maxBehind bounds what a runner sends while its answer is verified: progress, the commitment
+// and the result.
+const maxBehind = 3
 
 // push opens a stream for an assignment. While the runner takes no work, or leaves, or has as
 // many streams as it may, nothing is pushed: it can poll.
@@ -73,6 +80,10 @@ func (l *Link) onJob(e Received) []Effect {
 	if j == nil {
 		return nil // of a stream that was reset meanwhile
 	}
+	if _, ack := e.Frame.(*JobAck); !ack && j.answered && !j.accepted && len(j.behind) < maxBehind {
+		j.behind = append(j.behind, e)
+		return nil
+	}
 	switch f := e.Frame.(type) {
 	case *JobAck:
 		return l.takeAck(e.Stream, j, f)
@@ -112,18 +123,24 @@ func (l *Link) acknowledged(stream uint64, f *JobAck) []Effect {
 	out := []Effect{Acknowledged{Stream: stream, Status: f.Status, Why: f.Why}}
 	if j.accepted = f.Status == AckAccepted; !j.accepted {
 		delete(l.jobs, stream)
-		out = append(out, ResetStream{Stream: stream})
+		return append(out, ResetStream{Stream: stream})
+	}
+	behind := j.behind
+	j.behind = nil
+	for _, e := range behind {
+		out = append(out, l.Step(e)...)
 	}
 	return out
 }
 
-// takeProgress shows how far a runner is, once a second at most.
+// takeProgress shows how far a runner is, once a second at most; what comes sooner is left
+// out, since a network may hand two over at once.
 func (l *Link) takeProgress(e Received, j *jobStream, f *JobProgress) []Effect {
 	switch {
 	case f.JobID != j.dispatch.JobID || !j.accepted:
 		return l.resetStream(e.Stream, "progress of what was not accepted here")
 	case j.progress != 0 && e.Millis-j.progress < 1000:
-		return l.resetStream(e.Stream, "progress twice in a second")
+		return nil
 	}
 	j.progress = max(e.Millis, 1)
 	return []Effect{Progressed{e.Stream, f}}
@@ -153,8 +170,8 @@ func (l *Link) onJobOfRunner(e Received) []Effect {
 	j := l.jobs[e.Stream]
 	switch f := e.Frame.(type) {
 	case *JobAssignment:
-		if j == nil && len(l.jobs) < MaxJobStreams {
-			if l.state == LinkDraining {
+		if j == nil {
+			if l.state == LinkDraining || len(l.jobs) >= MaxJobStreams { // both sides count for themselves
 				return []Effect{ResetStream{Stream: e.Stream}}
 			}
 			l.jobs[e.Stream] = &jobStream{dispatch: l.dispatch(f)}
@@ -180,18 +197,21 @@ func (l *Link) cancelled(stream uint64, f *JobCancel) []Effect {
 	return []Effect{Cancelled{stream, f.Reason}, ResetStream{Stream: stream}}
 }
 
-// acknowledge sends a runner's answer to an assignment; what is not accepted is over.
+// acknowledge sends a runner's answer to an assignment. What is not accepted is over, but its
+// stream has its place until it ends, so that no second assignment comes on it.
 func (l *Link) acknowledge(e Answer) []Effect {
 	j := l.jobs[e.Stream]
 	if j == nil || j.answered {
 		return nil
 	}
 	j.answered, j.accepted = true, e.Status == AckAccepted
+	j.over = !j.accepted
 	f := &JobAck{JobID: j.dispatch.JobID, AssignmentHash: j.dispatch.AssignmentHash, Status: e.Status, Why: e.Why, Reason: e.Reason}
-	if !j.accepted {
-		delete(l.jobs, e.Stream)
+	out := []Effect{l.sendSigned(e.Stream, f, f.SignedHash(&j.dispatch))}
+	if j.over {
+		out = append(out, FinishStream{e.Stream})
 	}
-	return []Effect{l.sendSigned(e.Stream, f, f.SignedHash(&j.dispatch))}
+	return out
 }
 
 // say sends what a runner has to say of a job that it has accepted.

@@ -28,7 +28,7 @@ func (l *Link) live(e Event) []Effect {
 func (l *Link) liveRunner(e Event) []Effect {
 	switch e := e.(type) {
 	case NewHeight:
-		return l.newHeight(e.Height)
+		return l.newHeight(e.Millis)
 	case Capacity:
 		f := &Backpressure{ActiveJobs: e.Active, MaxConcurrent: e.Max, AcceptingNew: e.Accepting, Reason: e.Reason}
 		return []Effect{l.sendSigned(controlStream, f, f.SignedHash(l.Connection()))}
@@ -55,9 +55,9 @@ func (l *Link) onControl(e Received) []Effect {
 		case *Ping:
 			return l.takePing(f, e.Millis)
 		case *Backpressure:
-			return l.check(controlStream, f, f.SignedHash(l.Connection()), f.Signature[:])
+			return l.takeSignal(f, f.SignedHash, f.Signature[:], e.Millis)
 		case *CapabilityDelta:
-			return l.check(controlStream, f, f.SignedHash(l.Connection()), f.Signature[:])
+			return l.takeSignal(f, f.SignedHash, f.Signature[:], e.Millis)
 		}
 	} else if f, ok := e.Frame.(*Pong); ok {
 		return l.takePong(f)
@@ -73,8 +73,9 @@ func (l *Link) signed(c signedFrame) []Effect {
 	case *Pong:
 		l.unanswered = 0
 	case *Backpressure:
-		l.accepting = f.AcceptingNew
-		return []Effect{Present{l.accepting}}
+		if l.accepting = f.AcceptingNew; !l.accepting {
+			return []Effect{Present{}} // the next Ping brings a runner back (CIP-11 §6.4)
+		}
 	case *CapabilityDelta:
 		return []Effect{Noted{f}}
 	case *Goodbye:
@@ -93,54 +94,88 @@ func (l *Link) takePing(f *Ping, millis int64) []Effect {
 	if l.pinged && f.Nonce <= l.lastNonce {
 		return l.violation(GoodbyeProtocolError, fmt.Errorf("nonce %d of a Ping behind %d", f.Nonce, l.lastNonce))
 	}
-	if oldest := l.pings[0]; l.pinged && oldest != 0 && millis-oldest < 1000 {
-		return l.violation(GoodbyeProtocolError, fmt.Errorf("more than %d Pings in a second", pingsPerSecond))
+	if tooFast(&l.pings, millis) {
+		return l.violation(GoodbyeProtocolError, fmt.Errorf("more than %d Pings in a second", signalsPerSecond))
 	}
-	copy(l.pings[:], l.pings[1:])
-	l.pings[pingsPerSecond-1] = max(millis, 1)
 	l.pinged, l.lastNonce = true, f.Nonce
 	return l.check(controlStream, f, HeartbeatPingDigest(l.Connection(), f.BlockHeight, f.Nonce), f.Signature[:])
+}
+
+// tooFast notes when a frame has come, and reports whether it is one more than a second may
+// have. times are in ms, the oldest first; 0 stands for none.
+func tooFast(times *[signalsPerSecond]int64, millis int64) bool {
+	if oldest := times[0]; oldest != 0 && millis-oldest < 1000 {
+		return true
+	}
+	copy(times[:], times[1:])
+	times[signalsPerSecond-1] = max(millis, 1)
+	return false
+}
+
+// takeSignal has a signal of a runner verified, of which a second may have as many as Pings:
+// each costs us a recovery, and up to 16 KiB of hashing.
+func (l *Link) takeSignal(f Frame, digest func(chain.Hash) chain.Hash, signature []byte, millis int64) []Effect {
+	if tooFast(&l.signals, millis) {
+		return l.violation(GoodbyeProtocolError, fmt.Errorf("more than %d signals in a second", signalsPerSecond))
+	}
+	return l.check(controlStream, f, digest(l.Connection()), signature)
 }
 
 // present answers a Ping with the latest nonce that has come (must C28).
 func (l *Link) present(f *Ping) []Effect {
 	pong := &Pong{BlockHeight: l.cfg.Height, NonceEcho: f.Nonce, AcceptingNew: l.accepting}
 	digest := HeartbeatPongDigest(l.Connection(), pong.BlockHeight, pong.NonceEcho, pong.AcceptingNew)
-	return []Effect{Present{l.accepting}, l.sendSigned(controlStream, pong, digest)}
+	answer := l.sendSigned(controlStream, pong, digest)
+	if l.state == LinkDraining {
+		return []Effect{answer} // who leaves is present no more
+	}
+	return []Effect{Present{l.accepting}, answer}
 }
 
 // ping sends the next Ping.
-func (l *Link) ping(h chain.Height) Effect {
-	f := &Ping{BlockHeight: h, Nonce: l.nextNonce}
+func (l *Link) ping() Effect {
+	f := &Ping{BlockHeight: l.cfg.Height, Nonce: l.nextNonce}
 	l.nextNonce++
+	l.outstanding = true
 	return l.sendSigned(controlStream, f, HeartbeatPingDigest(l.Connection(), f.BlockHeight, f.Nonce))
 }
 
-// newHeight pings, or gives a validator up that answers none.
-func (l *Link) newHeight(h chain.Height) []Effect {
+// newHeight pings, or gives a validator up that does not answer. One Ping is on its way at a
+// time: several that a stalled network hands over at once would be more than a second may
+// have, at no fault of the runner.
+func (l *Link) newHeight(millis int64) []Effect {
 	if l.state != LinkAdmitted {
 		return nil
 	}
 	if l.unanswered++; l.unanswered > PongsMissedMax {
 		return l.violation(GoodbyeIdleTimeout, fmt.Errorf("no Pong for %d heights", PongsMissedMax))
 	}
-	return []Effect{l.ping(h)}
+	if l.outstanding || l.pingedAt != 0 && millis-l.pingedAt < pingSpacing {
+		return nil
+	}
+	l.pingedAt = max(millis, 1)
+	return []Effect{l.ping()}
 }
 
-// takePong holds a Pong to a Ping that has none yet, in their order: a validator answers each,
-// and where blocks come faster than answers several are on their way (must C28).
+// takePong holds a Pong to the Ping that has none (must C28).
 func (l *Link) takePong(f *Pong) []Effect {
-	if f.NonceEcho < l.unponged || f.NonceEcho >= l.nextNonce {
-		return l.violation(GoodbyeProtocolError, fmt.Errorf("Pong of nonce %d, %d to %d are awaited", f.NonceEcho, l.unponged, l.nextNonce))
+	if !l.outstanding || f.NonceEcho+1 != l.nextNonce {
+		return l.violation(GoodbyeProtocolError, fmt.Errorf("Pong of nonce %d, the next Ping's is %d", f.NonceEcho, l.nextNonce))
 	}
-	l.unponged = f.NonceEcho + 1
+	l.outstanding = false
 	return l.check(controlStream, f, HeartbeatPongDigest(l.Connection(), f.BlockHeight, f.NonceEcho, f.AcceptingNew), f.Signature[:])
 }
 
-// takeGoodbye has the signature of a Goodbye verified; one without is refused (must C14).
+// takeGoodbye has the signature of a Goodbye verified. One without has no effect but that the
+// connection ends, which whoever sends it can have anyway: a side that was not proven to yet
+// signs none (must C14).
 func (l *Link) takeGoodbye(f *Goodbye) []Effect {
+	if f.Signature == nil {
+		l.state = LinkClosed
+		return []Effect{Close{Reason: GoodbyeAuthenticationFailed, Err: fmt.Errorf("an unsigned Goodbye of reason %d", f.Reason)}}
+	}
 	if len(f.Signature) != signatureBytes(l.peer.Role) {
-		return l.violation(GoodbyeAuthenticationFailed, errors.New("a Goodbye without the signature of its side"))
+		return l.violation(GoodbyeAuthenticationFailed, errors.New("a Goodbye with the signature of the other side's scheme"))
 	}
 	return l.check(controlStream, f, f.SignedHash(l.peer.Role, l.Connection()), f.Signature)
 }

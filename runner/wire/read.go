@@ -11,11 +11,12 @@ import (
 // time that it is full, it takes as much again.
 const growBytes = 4 << 10
 
-// ReadFrame takes one frame off a stream and returns its type and its body. Length and type
-// are judged before memory is taken for the body, and the memory is never more than twice
-// what has come. The error is [ErrFrameLength], [ErrFrameType], io.EOF before the first byte,
-// io.ErrUnexpectedEOF within a frame, or the stream's.
-func ReadFrame(r io.Reader) (FrameType, []byte, error) {
+// ReadFrame takes one frame off a stream, the control stream or a job's, and returns its type
+// and its body. Length, type and the stream's kind are judged before memory is taken for the
+// body, and the memory is never more than three times what has come. The error is
+// [ErrFrameLength], [ErrFrameType], io.EOF before the first byte, io.ErrUnexpectedEOF within a
+// frame, or the stream's.
+func ReadFrame(r io.Reader, control bool) (FrameType, []byte, error) {
 	var prefix [prefixBytes]byte
 	if _, err := io.ReadFull(r, prefix[:4]); err != nil {
 		return 0, nil, err
@@ -30,6 +31,9 @@ func ReadFrame(r io.Reader) (FrameType, []byte, error) {
 	t := FrameType(prefix[4])
 	if !t.Known() {
 		return t, nil, fmt.Errorf("%w: 0x%02x", ErrFrameType, uint8(t))
+	}
+	if t.OnControl() != control {
+		return t, nil, fmt.Errorf("%w here: %v", ErrFrameType, t)
 	}
 	if most := t.maxBytes(); int(n) > most {
 		return t, nil, fmt.Errorf("%v of %d bytes: %w, at most %d", t, n, ErrFrameLength, most)
