@@ -679,4 +679,3 @@ func TestLinkSilence(t *testing.T) {
 		t.Error("a lost connection goes on")
 	}
 }
-
