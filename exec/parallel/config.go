@@ -77,7 +77,7 @@ type Stats struct {
 	Txs, Executions, Reexecuted uint64 // of blocks in parallel
 	Mispredicted                uint64 // executions, of those learned from, that touched a place not foreseen
 	Waited                      uint64 // transactions that the plan made wait for another
-	Alone                       uint64 // transactions that ran at their turn, for the conflicts of those before them
+	Alone                       uint64 // transactions that ran at their turn, for the conflicts of those before them or for deep calls
 	PrepareNanos, PlanNanos     uint64
 	RunNanos, CommitNanos       uint64
 	FinishNanos                 uint64

@@ -34,6 +34,12 @@
 // had to be re-executed nonetheless, the rest of the block is executed serially: a
 // scheduler without such a rule can be slower than none by any factor.
 //
+// Calls that are nested deep have machines that all engines share, one at a time (ADR 240). The
+// transaction at the commit index waits for them. Another, which may be executed in vain, does
+// not, and is executed alone where it did not get them; once two have met in a block, no
+// other asks before its turn. So in a block at most a few speculations, and not one for each
+// transaction, keep those waiting that are committed.
+//
 // A payment between accounts without code is not executed speculatively: that costs three
 // times what it does. The holder of the commit role executes it in its place (ADR 188).
 //

@@ -14,6 +14,7 @@ type execution struct {
 	warm      *actor.Warm    // code that it takes for used before it, and what it has paid for
 	result    exec.Execution
 	succeeded bool   // it ended with a result
+	refused   bool   // it did not get the machines for its deep calls
 	nanos     uint64 // that its last run took, by a proposer's clock
 }
 
@@ -57,5 +58,5 @@ func (a *execution) reset() {
 	a.over.Reset()
 	a.view.reset()
 	a.warm.Reset(nil)
-	a.result, a.succeeded = exec.Execution{}, false
+	a.result, a.succeeded, a.refused = exec.Execution{}, false, false
 }

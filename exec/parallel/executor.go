@@ -164,7 +164,7 @@ func (x *Executor) prepareRun(mode Mode, s *exec.Steps, txs []*chain.VerifiedTx)
 	}
 	r.pays, r.payments = payments(txs)
 	for i, e := range x.engines {
-		r.workers = append(r.workers, &worker{run: r, exec: s.Worker(e), free: x.spare[i]})
+		r.workers = append(r.workers, &worker{run: r, exec: s.Worker(e), engine: e, free: x.spare[i]})
 	}
 	if mode == Planned {
 		r.window, r.plan = windowPlanned*x.cfg.Workers, newPlan(len(txs))

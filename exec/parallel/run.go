@@ -1,10 +1,13 @@
 package parallel
 
 import (
+	"errors"
 	"sync"
+	"sync/atomic"
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/exec"
+	"github.com/cowboy-foundation/cowboy/exec/pvm"
 	"github.com/cowboy-foundation/cowboy/state"
 )
 
@@ -32,6 +35,10 @@ type run struct {
 	shake     func()
 	clock     func() uint64
 
+	// crowded: calls of two transactions were nested deep at once, of which one waits for
+	// the other's machines. From then on such calls run at their turn alone.
+	crowded atomic.Bool
+
 	mu          sync.Mutex // guards what follows
 	idle        sync.Cond  // on mu: workers that wait for work
 	idlers      int
@@ -43,7 +50,7 @@ type run struct {
 	deepest     int32
 	deepestAt   int                        // one that is as deep
 	waitsFor    []int32                    // of each, whom it waits for
-	alone       []bool                     // runs at its turn alone: it pays, or for what it or its like did
+	alone       []bool                     // runs at its turn alone: it pays, its deep calls were refused, or for what it or its like did
 	barred      map[chain.Address]struct{} // culprits of this block, of whom the rest runs alone
 	commitIndex int                        // transactions committed so far; the next to commit
 	committing  bool                       // a worker commits; the fields of the second part are its own until it ends
@@ -79,6 +86,7 @@ type job struct {
 type worker struct {
 	run         *run
 	exec        *exec.Worker
+	engine      *pvm.Engine // of exec
 	runNanos    uint64
 	commitNanos uint64
 	executions  int
@@ -124,18 +132,51 @@ func (w *worker) work() {
 				r.alone[i] = true
 				continue
 			}
+			deep := r.descentOf(i)
 			r.mu.Unlock()
 			began := r.now()
 			r.jobs[i].execution = w.fresh()
 			r.jobs[i].execution.warm.Reset(func(h chain.Hash) (paid, certain bool) { return r.warm.guess(i, h) })
-			w.execute(i, false)
+			w.execute(i, false, deep)
+			refused := w.discardRefused(i)
 			w.runNanos += r.now() - began
 			r.mu.Lock()
-			r.jobs[i].by = w
+			if refused {
+				r.alone[i] = true
+			} else {
+				r.jobs[i].by = w
+			}
 			w.commitReady()
 			w.giveBack()
 		}
 	}
+}
+
+// descentOf says what deep calls of a transaction do that is about to be executed. The machines
+// for them are for one engine at a time (ADR 240), and the transaction at the commit index must
+// not wait behind speculations, one after the other, which may all be in vain: whose turn it
+// is waits, all others yield. Once two have met in a block, no other tries: at its turn it
+// finds the machines free. The caller holds the lock.
+func (r *run) descentOf(i int) pvm.Descent {
+	switch {
+	case i == r.commitIndex:
+		return pvm.Waits
+	case r.crowded.Load():
+		return pvm.Stays
+	}
+	return pvm.Yields
+}
+
+// discardRefused drops an execution whose deep calls did not get the machines, and reports
+// whether it was one. It says nothing of conflicts, so nobody is blamed for it.
+func (w *worker) discardRefused(i int) bool {
+	j := &w.run.jobs[i]
+	if !j.execution.refused {
+		return false
+	}
+	w.recycle(j.execution)
+	j.execution = nil
+	return true
 }
 
 // mostAtOnce bounds what a worker takes up at a time. Neighbours in the block that
@@ -284,14 +325,14 @@ func (w *worker) commitNext(i int) bool {
 			j.execution.reset()
 		}
 		j.execution.warm.Reset(r.warm.paid)
-		w.execute(i, false)
+		w.execute(i, false, pvm.Waits)
 		r.builder.measured(i, j.execution)
 		last = !w.validate(i) // an error, or a balance beyond 64 bits
 	}
 	if last {
 		j.execution = r.newExecution(state.NewOverlay)
 		j.execution.warm.Reset(r.warm.paid)
-		w.execute(i, true)
+		w.execute(i, true, pvm.Waits)
 		r.builder.measured(i, j.execution)
 		if r.err != nil {
 			r.err = r.builder.skip(i, r.err)
@@ -379,8 +420,9 @@ func (w *worker) validate(i int) bool {
 // at the commit index, nothing else commits meanwhile, and its result is final: an error
 // is the block's, a panic the caller's, or a builder's error. Only the final execution
 // reads the balances that it credits; all others record credits as deltas, so that what
-// is learned of a credit does not depend on where it ran.
-func (w *worker) execute(i int, last bool) {
+// is learned of a credit does not depend on where it ran. deep is what its deep calls do; at
+// the commit index they wait.
+func (w *worker) execute(i int, last bool, deep pvm.Descent) {
 	r, a := w.run, w.run.jobs[i].execution
 	w.executions++
 	took := r.builder.measure(i)
@@ -394,9 +436,14 @@ func (w *worker) execute(i int, last bool) {
 			r.panicked = p
 		}
 	}()
-	var err error
-	a.result, err = w.exec.Execute(a.over, a.warm, i, r.txs[i], last)
-	a.succeeded = err == nil
+	crowded, err := w.engine.Attempt(deep, func() (err error) {
+		a.result, err = w.exec.Execute(a.over, a.warm, i, r.txs[i], last)
+		return err
+	})
+	if crowded {
+		r.crowded.Store(true)
+	}
+	a.succeeded, a.refused = err == nil, errors.Is(err, pvm.ErrReserved)
 	if last {
 		r.err = err
 	}

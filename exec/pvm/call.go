@@ -38,7 +38,8 @@ type Answer struct {
 }
 
 // Call loads the program into a clean machine and enters it there, by [sdk.Entry.Deliver] or
-// what calls it. An error is a *[vm.Abort]; the answer says of it what was used.
+// what calls it. An error is a *[vm.Abort], of which the
+// answer says what was used, or [ErrReserved] within an attempt.
 func (e *Engine) Call(c *Call, enter func(*vm.Machine) ([]byte, error)) (a Answer, err error) {
 	session := sdk.NewSession(c.Host, c.Costs, c.Limits)
 	err = e.With(session, func(m *vm.Machine) error {

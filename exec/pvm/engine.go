@@ -44,6 +44,10 @@ type Engine struct {
 	idle    []*vm.Machine // of the outermost calls
 	reserve *reserve      // for those within
 	watch   Watcher       // nil: nobody
+
+	descent Descent // of the attempt under way
+	crowded bool    // it has met another engine in the reserve
+	refused bool    // one of its calls was
 }
 
 // Watcher is told of every call on a machine: when it begins, and when it has ended,
@@ -122,9 +126,12 @@ func (e *Engine) Run(p *Program, cycles code.Cycles, host any) (vm.Result, error
 }
 
 // With hands a clean machine to fn and takes it back afterwards. Calls nest. Where they are
-// nested deep it waits until no other engine of [NewEngines] is.
+// nested deep it waits until no other engine of [NewEngines] is, unless an attempt says
+// otherwise ([Engine.Attempt]).
 func (e *Engine) With(host any, fn func(*vm.Machine) error) error {
-	e.descend()
+	if err := e.descend(); err != nil {
+		return err
+	}
 	defer e.ascend()
 	m := e.acquireMachine()
 	m.Host = host
