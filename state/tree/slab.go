@@ -57,10 +57,15 @@ type plot struct {
 	index  int
 }
 
-// reuse takes a place of a class from its free list, if there is one.
+// reuseStep is how many stale places one record may meet that looks for memory.
+const reuseStep = 64
+
+// reuse takes a place of a class from its free list, if there is one within reuseStep of the
+// end. So no record pays for a slab of small ones that was given back: what it does not
+// look at is for the next, or for purge, and it gets memory that was never used.
 func (p *plot) reuse(slabs []slab, list, units int) (number, unit int, ok bool) {
 	free := p.free[list]
-	for len(free) > 0 {
+	for looked := 0; len(free) > 0 && looked < reuseStep; looked++ {
 		e := free[len(free)-1]
 		free = free[:len(free)-1]
 		p.listed--
