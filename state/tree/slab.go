@@ -112,7 +112,7 @@ func (p *plot) markLeaving(s *slab) {
 }
 
 // forget makes the places of a slab stale that is given back. It returns whether its
-// number can be used again: not after sixteen million turns, when spots could be taken for
+// number can be used again: not after 2^28 turns (turnMax), when spots could be taken for
 // those of the first.
 func (p *plot) forget(s *slab) bool {
 	p.markLeaving(s)
