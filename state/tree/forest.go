@@ -72,7 +72,7 @@ type Image struct {
 	retired [pools][]retired
 
 	round uint32 // of moving records, that moved is of
-	moved moved
+	moved progress
 }
 
 // retired is a record that an image does not share with its parent: one that the parent

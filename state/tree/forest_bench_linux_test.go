@@ -69,6 +69,48 @@ func benchmarkForest(b *testing.B, accounts, updates, workers int) {
 	b.ReportMetric(float64(total.Bytes)/float64(known), "B/account")
 }
 
+// BenchmarkForestMoving applies blocks of 40,000 changed accounts of a million, without rounds
+// and with one always under way; ns/op is for one block.
+func BenchmarkForestMoving(b *testing.B) {
+	for _, workers := range []int{1, 2} {
+		for _, moving := range []bool{false, true} {
+			b.Run(fmt.Sprintf("workers=%d/moving=%v", workers, moving), func(b *testing.B) {
+				const accounts, updates = 1_000_000, 40_000
+				f := NewForest(workers, nil)
+				im := f.EmptyImage()
+				block := func(n int, nonce uint64, pick func(int) uint64) {
+					b.StopTimer()
+					d := state.NewDelta()
+					for i := range n {
+						var addr chain.Address
+						binary.BigEndian.PutUint64(addr[:], pick(i))
+						d.SetAccount(addr, state.Account{Nonce: nonce, Balance: 1})
+					}
+					b.StartTimer()
+					next, err := f.Apply(im, d)
+					b.StopTimer()
+					if err != nil {
+						b.Fatal(err)
+					}
+					f.Retire(next)
+					f.ForgetRows(next)
+					im = next
+					b.StartTimer()
+				}
+				block(accounts, 1, func(i int) uint64 { return uint64(i) })
+				if moving {
+					f.slack = -1 << 40
+				}
+				rng := rand.New(rand.NewPCG(1, 1))
+				b.ResetTimer()
+				for i := range b.N {
+					block(updates, uint64(i)+2, func(int) uint64 { return rng.Uint64N(accounts) })
+				}
+			})
+		}
+	}
+}
+
 // BenchmarkForestWhale writes 50,000 slots of one actor a block, half of them
 // new; ns/op is for one slot.
 func BenchmarkForestWhale(b *testing.B) {

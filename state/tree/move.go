@@ -21,8 +21,12 @@ import "encoding/binary"
 // made meanwhile. Live is here also what older versions still have; acres that are split
 // between chunks and large records come on top (yard).
 //
+// The accounts under each first nibble of the keys have a mover, a place where it goes on and
+// a share of the bytes, which go to the others when it is at its end. The workers of the
+// batch share the movers. A mover makes records in the pool of its nibble alone.
+//
 // How far a round has come belongs to the image, since blocks are built on any. Before
-// the place in moved an image has no record in a chosen slab: nothing new goes into
+// the places in moved an image has no record in a chosen slab: nothing new goes into
 // one, and what is kept there was looked at. Where an image is dropped, so is its progress. None
 // of this is needed for safety: a slab is given back when it has no record, not at the end
 // of a round.
@@ -30,14 +34,28 @@ const (
 	moveSlack = 256 << 20
 	movePace  = 2       // bytes to look at, for each that is made
 	moveLeast = 1 << 16 // bytes to look at in a block
+	moveCrowd = 1 << 10 // of them for each key that each counts as: crowdMin for others to help
 )
 
-// moved is how far an image has come in a round.
+// moved is how far an image has come in a round, in the accounts of one nibble.
 type moved struct {
 	account key32 // where to go on
 	slot    key32 // in the storage of account, if within
 	within  bool
 	all     bool
+}
+
+// progress is how far an image has come in a round, by the first nibble of accounts.
+type progress [pools]moved
+
+// left is how many nibbles are not at their end.
+func (p *progress) left() (n int64) {
+	for x := range p {
+		if !p[x].all {
+			n++
+		}
+	}
+	return n
 }
 
 // made is how many bytes of records were made so far.
@@ -114,22 +132,86 @@ func (f *Forest) eachSlab(do func(at *plot, s *slab, size int)) {
 func (b *batch) move(made int64) error {
 	im := b.image
 	if im.round != b.round {
-		im.round, im.moved = b.round, moved{}
+		im.round, im.moved = b.round, progress{}
 	}
-	if im.moved.all || im.top == 0 {
-		im.moved.all = true
+	t := b.split(im.top)
+	for x := range t.old {
+		im.moved[x].all = im.moved[x].all || t.old[x] == 0
+	}
+	parts := im.moved.left()
+	if parts == 0 {
+		return nil
+	}
+	t.now = t.old
+	look, before := max(movePace*made, moveLeast), b.slabsNow()
+	err := b.each(pools, int(look/moveCrowd), func(w *worker, u int) {
+		if from := im.moved[u]; !from.all {
+			m := mover{worker: w, before: before, from: from, left: look / parts, next: moved{all: true}}
+			t.now[u] = m.walk(t.old[u], &m.from.account)
+			im.moved[u] = m.next
+		}
+	})
+	if err != nil {
+		return err
+	}
+	return b.moveTop(&t, before)
+}
+
+// moveTop puts the top back on the subtrees, and moves it.
+func (b *batch) moveTop(t *crown, before *slabsOf) error {
+	if t.moved {
+		for x := range t.old {
+			if t.old[x] == t.root {
+				b.image.top = t.now[x]
+			}
+		}
 		return nil
 	}
 	return b.each(1, 1, func(w *worker, _ int) {
-		m := mover{worker: w, from: im.moved, left: max(movePace*made, moveLeast), next: moved{all: true}}
-		im.top = m.walk(im.top, &m.from.account)
-		im.moved = m.next
+		m := mover{worker: w, before: before}
+		to, now := m.relocate(t.root, w.at(t.root), t.now != t.old)
+		if v := asBranch(now); t.now != t.old {
+			for x, kid := range t.now {
+				if kid != t.old[x] {
+					v.setKid(v.rank(x), kid)
+				}
+			}
+		}
+		b.image.top = to
 	})
 }
 
-// mover is one step of a round. It has all pools: no other goroutine of the batch works.
+// slabsOf is the slabs of all pools when a step of a round begins. Movers look up there what is
+// with the records of others' pools, whose lists may grow meanwhile: as long as the step
+// takes, no slab with records in it begins to be emptied or is given back.
+type slabsOf [pools]struct{ slabs, large []slab }
+
+func (f *Forest) slabsNow() *slabsOf {
+	var list slabsOf
+	for i := range f.pools {
+		list[i].slabs, list[i].large = f.pools[i].slabs, f.pools[i].large
+	}
+	return &list
+}
+
+// look tells in what ground a record is, and whether its slab is being emptied.
+func (l *slabsOf) look(r ref40) (g ground, leaving bool) {
+	p := &l[r.pool()]
+	s := &p.slabs[r.chunk()]
+	switch {
+	case s.ground != large:
+		return s.ground, s.leaving
+	case s.where == noSlab:
+		return large, false
+	}
+	return large, p.large[s.where>>grainBits].leaving
+}
+
+// mover is one step of a round in the accounts of a nibble. It makes records in the pool
+// of its unit, copies of whatever pool's: a storage trie has records in all.
 type mover struct {
 	*worker
+	before  *slabsOf
 	from    moved
 	next    moved
 	left    int64 // bytes to look at
@@ -227,28 +309,14 @@ func (m *mover) stopBefore(key *key32) {
 // in place if it is of this batch, which nobody reads yet, and else in a copy, as also if
 // its slab is being emptied.
 func (m *mover) relocate(r ref40, b []byte, change bool) (ref40, []byte) {
-	p := &m.pools[r.pool()]
-	leaving := p.leaving(r.chunk())
+	g, leaving := m.before.look(r)
 	if !leaving && (!change || epochOf(b) == m.epoch) {
 		return r, b
 	}
 	units := recordUnits(b)
-	m.pool = p
-	to, now := p.alloc(units, p.slabs[r.chunk()].ground)
+	to, now := m.pool.alloc(units, g)
 	copy(now[:units*unitBytes], b)
 	binary.LittleEndian.PutUint32(now[atEpoch:], m.epoch)
 	m.retire(r, b)
 	return to, now
-}
-
-// leaving tells whether the slab of a record is being emptied.
-func (p *pool) leaving(chunk int) bool {
-	s := &p.slabs[chunk]
-	switch {
-	case s.ground != large:
-		return s.leaving
-	case s.where == noSlab:
-		return false
-	}
-	return p.large[s.where>>grainBits].leaving
 }

@@ -2,10 +2,12 @@ package tree
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/cowboy-foundation/cowboy/chain"
@@ -85,7 +87,7 @@ func TestRoundsMoveWhatPinsSlabs(t *testing.T) {
 				if f.round != was {
 					rounds++
 				}
-				if next.moved.all && !im.moved.all {
+				if next.moved.left() == 0 && im.moved.left() > 0 {
 					f.checkLeft(t, next)
 				}
 				f.retirePoisoned(next)
@@ -122,9 +124,10 @@ func addressesUnder(x byte, n int) (addrs []chain.Address) {
 // emptied.
 func (f *Forest) checkLeft(t *testing.T, im *Image) {
 	t.Helper()
+	now := f.slabsNow()
 	var visit func(ref40)
 	visit = func(r ref40) {
-		if f.pools[r.pool()].leaving(r.chunk()) {
+		if _, leaving := now.look(r); leaving {
 			t.Fatalf("record %#x is in a slab that was to be emptied", uint64(r))
 		}
 		f.below(f.at(r), visit)
@@ -183,7 +186,7 @@ func randomWhileMoving(t *testing.T, seed uint64) {
 			t.Fatalf("block %d: root %s, plain %s", block, next.Root, up.Root)
 		}
 		compareRows(t, next, up)
-		if next.moved.all {
+		if next.moved.left() == 0 {
 			ends++
 			f.checkLeft(t, next)
 		}
@@ -309,5 +312,125 @@ func TestMemoryWhateverWasWritten(t *testing.T) {
 			t.Errorf("seed %d: %d rounds; %d bytes live at most, %d held, %d taken", seed, f.round, most, peak, f.yard.bytes)
 		}
 		f.checkLists(t)
+	}
+}
+
+// TestMoversAgreeWithOneAlone has a whole round gone through by a mover for each nibble and, in
+// the same forest built anew, by one mover from the top: they replace the same records, and
+// what they leave in their place says the same.
+func TestMoversAgreeWithOneAlone(t *testing.T) {
+	for seed := range seeds(6) {
+		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
+			sideBySide, one := pinned(t, seed, 4), pinned(t, seed, 1)
+			check(t, sideBySide.scratch.move(1<<40))
+			b := &one.scratch
+			check(t, b.each(1, 1, func(w *worker, _ int) {
+				m := mover{worker: w, before: b.slabsNow(), left: 1 << 60, next: moved{all: true}}
+				b.image.top = m.walk(b.image.top, &m.from.account)
+			}))
+			lists := [2][]retired{}
+			for i, f := range []*Forest{sideBySide, one} {
+				f.checkLeft(t, f.scratch.image)
+				for _, list := range f.scratch.image.retired {
+					lists[i] = append(lists[i], list...)
+				}
+				slices.SortFunc(lists[i], func(a, b retired) int { return cmp.Compare(a.ref, b.ref) })
+			}
+			if len(lists[0]) == 0 || !slices.Equal(lists[0], lists[1]) {
+				t.Fatalf("%d records replaced, %d by one mover", len(lists[0]), len(lists[1]))
+			}
+			if n := sideBySide.scratch.image.moved.left(); n != 0 {
+				t.Errorf("%d nibbles are not at their end", n)
+			}
+			compareRecords(t, sideBySide, one, sideBySide.scratch.image.top, one.scratch.image.top)
+		})
+	}
+}
+
+// pinned returns a forest with a batch under way at the beginning of a round, on a state of which
+// most was deleted.
+func pinned(t *testing.T, seed uint64, workers int) *Forest {
+	t.Helper()
+	f := NewForest(workers, nil)
+	f.slack = 1 << 60
+	rng := rand.New(rand.NewPCG(seed, 3))
+	addrs := addressesUnder(byte(seed), 3) // seed 0 has a path before the top
+	if seed > 0 {                          // storage in all pools, of few with odd seeds: each is split
+		for i := range []int{40, 3}[seed%2] {
+			addrs = append(addrs, chain.Address{7, byte(i)})
+		}
+	}
+	im := f.EmptyImage()
+	for step := range 3 {
+		d := state.NewDelta()
+		for i := range 4000 {
+			var value []byte
+			if step == 0 || step == 2 && i%9 == 0 {
+				value = make([]byte, 1+rng.IntN([]int{40, 2000, 12_000}[i%3]))
+			}
+			if step > 0 && i%9 != 0 && i%50 == 0 {
+				continue
+			}
+			d.SetStorage(addrs[i%len(addrs)], state.NewStorageKey(1, binary.BigEndian.AppendUint32(nil, uint32(i))), value)
+		}
+		for i := range 400 {
+			d.SetAccount(chain.Address{8, byte(i), byte(i >> 8)}, state.Account{Nonce: uint64(step) * uint64(i%7), Balance: 1})
+		}
+		if seed == 0 {
+			d = onlyStorage(d)
+		}
+		next, err := f.Apply(im, d)
+		check(t, err)
+		f.Retire(next)
+		im = next
+	}
+	f.slack = -1 << 40
+	for i := range f.pools { // so that lists of slabs grow while others look at them
+		p := &f.pools[i]
+		p.spare, p.empty = nil, nil
+		for g := range p.plots {
+			p.plots[g].open = -1
+		}
+	}
+	f.choose()
+	f.epoch++
+	b := &f.scratch
+	b.epoch, b.image = f.epoch, &Image{Root: im.Root, top: im.top, epoch: f.epoch}
+	b.reserve()
+	return f
+}
+
+// onlyStorage returns the storage that d writes.
+func onlyStorage(d *state.Delta) *state.Delta {
+	out := state.NewDelta()
+	for _, c := range d.Accounts() {
+		for _, s := range c.Storage {
+			out.SetStorage(c.Address, s.Key, s.Value)
+		}
+	}
+	return out
+}
+
+// compareRecords expects two subtrees to be the same but for where records are.
+func compareRecords(t *testing.T, f, g *Forest, a, b ref40) {
+	t.Helper()
+	x, y := f.at(a), g.at(b)
+	if x[0] != y[0] || recordUnits(x) != recordUnits(y) {
+		t.Fatalf("records of kinds %d and %d, %d and %d units", x[0], y[0], recordUnits(x), recordUnits(y))
+	}
+	if x[0] == kindLeaf && *leafKey(x) != *leafKey(y) {
+		t.Fatalf("leaves of keys %x and %x", *leafKey(x), *leafKey(y))
+	}
+	if x[0] == kindLeaf && !leafIsAccount(x) && !bytes.Equal(leafPayload(x), leafPayload(y)) {
+		t.Fatalf("values of key %x differ", *leafKey(x))
+	}
+	var below [2][]ref40
+	f.below(x, func(r ref40) { below[0] = append(below[0], r) })
+	g.below(y, func(r ref40) { below[1] = append(below[1], r) })
+	if len(below[0]) != len(below[1]) {
+		t.Fatalf("%d records below one, %d below the other", len(below[0]), len(below[1]))
+	}
+	for i := range below[0] {
+		compareRecords(t, f, g, below[0][i], below[1][i])
 	}
 }

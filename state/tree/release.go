@@ -30,7 +30,7 @@ func (f *Forest) retire(im *Image) {
 		f.spareRetired = append(f.spareRetired, im.retired)
 	}
 	im.retired = [pools][]retired{}
-	if im.round == f.round && im.moved.all {
+	if im.round == f.round && im.moved.left() == 0 {
 		f.moving = false // nobody reads a record that was moved any more
 	}
 	f.fell(fellStep)
