@@ -3,17 +3,21 @@ package code
 import (
 	"errors"
 	"fmt"
+	"unicode/utf8"
 )
 
 // ErrInvalid is wrapped by every error of [Verify].
 var ErrInvalid = errors.New("invalid code object")
 
 // Verify checks an object and those inside it: that operands are in range, jumps
-// go to instructions, control never runs past the end, and the exception table
-// is ordered. The machine relies on it and checks none of it again.
+// go to instructions, control never runs past the end, the exception table is ordered,
+// and text is UTF-8: it becomes strings, which state records hold. The machine relies on it and checks none of it again.
 func Verify(o *Object) error {
 	v := verifier{o: o}
 	if err := v.header(); err != nil {
+		return fmt.Errorf("%w %q: %w", ErrInvalid, o.QualName, err)
+	}
+	if err := v.texts(); err != nil {
 		return fmt.Errorf("%w %q: %w", ErrInvalid, o.QualName, err)
 	}
 	if err := v.instructions(); err != nil {
@@ -59,6 +63,42 @@ func (v *verifier) header() error {
 	for _, r := range o.Cells {
 		if int(r) >= len(o.Locals) {
 			return fmt.Errorf("cell in register %d of %d locals", r, len(o.Locals))
+		}
+	}
+	return nil
+}
+
+// errText means text that is not UTF-8.
+var errText = errors.New("text is not UTF-8")
+
+// texts checks whatever becomes a string of the machine.
+func (v *verifier) texts() error {
+	o := v.o
+	if !utf8.ValidString(o.Doc) || !utf8.ValidString(o.Name) || !utf8.ValidString(o.QualName) {
+		return errText
+	}
+	// Bounded: by three lists.
+	for _, list := range [][]string{o.Names, o.Locals, o.Free} {
+		// Paid: by the tokens and instructions whose compiling made the object.
+		for _, name := range list {
+			if !utf8.ValidString(name) {
+				return errText
+			}
+		}
+	}
+	return textsOf(o.Consts)
+}
+
+// textsOf checks constants and those in tuples.
+func textsOf(consts []Const) error {
+	// Paid: by the tokens and instructions whose compiling made the object.
+	for i := range consts {
+		k := &consts[i]
+		if k.Kind == Str && !utf8.ValidString(k.Text) {
+			return errText
+		}
+		if err := textsOf(k.Items); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -39,6 +39,12 @@ func TestVerifyRefuses(t *testing.T) {
 		"handler order":  func(o *code.Object) { o.Handlers[0], o.Handlers[2] = o.Handlers[2], o.Handlers[0] },
 		"handler around": func(o *code.Object) { o.Handlers[1].Outer = uint32(len(o.Handlers)) },
 		"overlap":        func(o *code.Object) { o.Handlers[0].End = o.Handlers[1].Start + 1 },
+		"docstring":      func(o *code.Object) { o.Doc, o.HasDoc = "\xed\xa0\x80", true },
+		"name":           func(o *code.Object) { o.Names = append(o.Names, "\xed\xa0\x80") },
+		"constant":       func(o *code.Object) { o.Consts = append(o.Consts, code.Const{Kind: code.Str, Text: "\xff"}) },
+		"constant inside": func(o *code.Object) {
+			o.Consts = append(o.Consts, code.Const{Kind: code.Tuple, Items: []code.Const{{Kind: code.Str, Text: "\xed\xbf\xbf"}}})
+		},
 		"second word": func(o *code.Object) {
 			for i := range o.Instrs {
 				if o.Instrs[i].Op.HasJump() {

@@ -3,7 +3,6 @@ package compile
 import (
 	"encoding/binary"
 	"math/big"
-	"unicode/utf8"
 
 	"github.com/cowboy-foundation/cowboy/exec/pvm/code"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/softfloat"
@@ -84,9 +83,6 @@ func literal(e *syntax.Constant) code.Const {
 	case syntax.ConstEllipsis:
 		return code.Const{Kind: code.Ellipsis}
 	case syntax.ConstStr:
-		if !utf8.ValidString(e.Text) {
-			unsupportedf(e.Pos, "lone surrogates in text are not supported")
-		}
 		return strConst(e.Text)
 	case syntax.ConstBytes:
 		return code.Const{Kind: code.Bytes, Text: e.Text}

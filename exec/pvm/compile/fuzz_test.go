@@ -30,6 +30,11 @@ func FuzzSource(tf *testing.F) {
 	f.Add("def f():\n while 1:\n  try: return 1\n  finally: break\n")
 	f.Add("async def f():\n async with a as b, c:\n  return [x async for x in y]\n")
 	f.Add("try: pass\nexcept* A as e: del e\nfinally: x\n")
+	// Verify refuses text that is not UTF-8, so these must not come to it.
+	f.Add("def f():\n '\\ud800'\n")
+	f.Add("class C:\n '\\U0000dfff'\n")
+	f.Add("'\\ud83d' '\\ude00'\n")
+	f.Add("from __future__ import annotations\ndef f(x: f'\\udbff{x}'): pass\n")
 	f.AddSources("..")
 	f.Fuzz(func(t *testing.T, src string) {
 		o, err := Source([]byte(src), "f.py", DefaultLimits())

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -64,6 +65,17 @@ func TestEvaluatedTextsAreBounded(t *testing.T) {
 		res, err := execute(t, rt, "import typing\ntyping.ForwardRef("+text+")._evaluate({}, {}, frozenset())", 1<<32)
 		if err != nil || !strings.Contains(res.Traceback, want) || want == "" && res.Traceback != "" {
 			t.Errorf("%s: %s %v", text, res.Traceback, err)
+		}
+	}
+}
+
+// TestEvaluationMakesNoSurrogates: a text that is evaluated may hold an escape of a surrogate.
+func TestEvaluationMakesNoSurrogates(t *testing.T) { // resolution 11.48; ADR 243
+	for _, text := range []string{`F["\ud800"]`, `F["\udc00" "x"]`, `F["\U0000dfff"]`, `F[f"\ud800"]`} {
+		src := "import typing\nclass F:\n  def __getitem__(s, k): raise KeyError(k)\n" +
+			"typing.ForwardRef(" + strconv.Quote(text) + ")._evaluate({}, {'F': F()}, frozenset())"
+		if res, err := runtimeOf(t).NewMachine().Execute(compiled(t, src), 10_000_000); err != nil || !strings.Contains(res.Traceback, "SyntaxError") {
+			t.Errorf("%s: %v %s", text, err, res.Traceback)
 		}
 	}
 }

@@ -14,8 +14,8 @@ func Python() []string {
 		_ __init__ __class__ __slots__ __dict__ __getattr__ __iter__ __next__ __eq__ __hash__ __del__ self super print len range
 		int str list dict set tuple float bytes type object isinstance getattr setattr sorted zip map filter iter next sum min max
 		( ) [ ] { } : ; , . ... -> := = == != < <= > >= + - * ** / // % @ & | ^ ~ << >> += -= **= //= >>= @= ! \ # ' " ''' """ f' f" rb' {x!r:>{w}}
-		0 1 -1 0x 0b1 1e400 1_0 1j .5 10**100 2**63 1<<1000 'a' b'\xff' f'{x}' "\N{DASH}" '\ud800' é 中 λ*a,**k *a **k (yield) [x]*1000`),
-		"\n", "\n\t", "\n    ", "\n        ", " ", "\n  except* E as e:\n    ", "\n@d\n", "async for x in y", "async with a as b:", "import json, re, struct, math\n", "match x:\n    case {'a': [1, *b], **c} if d:\n        ")
+		0 1 -1 0x 0b1 1e400 1_0 1j .5 10**100 2**63 1<<1000 'a' b'\xff' f'{x}' "\N{DASH}" '\ud800' f'\udfff{x}' é 中 λ*a,**k *a **k (yield) [x]*1000`),
+		"\n", "\n\t", "\n    ", "\n        ", " ", "\n  except* E as e:\n    ", "\n@d\n", "def f():\n    '\\ud800'\n", "class C:\n    '\\U0000dfff'\n", "async for x in y", "async with a as b:", "import json, re, struct, math\n", "match x:\n    case {'a': [1, *b], **c} if d:\n        ")
 }
 
 // Sources returns the Python in the folders below root: files of programs, and

@@ -15,8 +15,9 @@
 //   - The result depends on the bytes and the [Limits] alone.
 //   - Identifiers are in NFKC, as Python has them; the values of text literals
 //     are in NFC (whitepaper, determinism of strings; resolution 11.48).
-//   - Text may hold lone surrogates from escapes. They are encoded as UTF-8
-//     would encode them, so a value is UTF-8 only when it has none.
+//   - All text of a tree is UTF-8: an escape that names a surrogate is refused with
+//     [ErrUnsupported], wherever it stands (resolution 11.48). Two that would make a
+//     pair are two lone ones in Python too.
 //   - Neither the parser's own recursion nor the height of the tree it returns
 //     exceeds the limits, so that whoever walks the tree may recurse.
 //   - Work is linear in tokens: the two places that try one reading and then
@@ -28,5 +29,5 @@
 //
 // CPython's limit of twenty nested blocks is not ours: [Limits] has one of its
 // own. Complex literals (resolution 11.48), source encodings other than UTF-8, the
-// escape \N{...} and the joke of PEP 401 are refused; see [ErrUnsupported].
+// escape \N{...}, escapes of surrogates and the joke of PEP 401 are refused; see [ErrUnsupported].
 package syntax

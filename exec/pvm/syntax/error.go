@@ -11,7 +11,7 @@ var (
 	// ErrSyntax means that Python 3.11 refuses the source too.
 	ErrSyntax = errors.New("syntax error")
 	// ErrUnsupported means that Python 3.11 takes the source, and the PVM does
-	// not: complex literals, other encodings, named escapes.
+	// not: complex literals, other encodings, named escapes, lone surrogates.
 	ErrUnsupported = errors.New("unsupported syntax")
 	// ErrLimit means that the source exceeds one of the [Limits].
 	ErrLimit = errors.New("source exceeds limit")

@@ -203,6 +203,9 @@ func (p *parser) unescape(dst []byte, at Pos, body string, isBytes bool) []byte 
 			dst = appendPoint(dst, r, isBytes)
 		case c == 'x', !isBytes && (c == 'u' || c == 'U'):
 			r, n := p.hexEscape(at, c, body[i:], isBytes)
+			if !utf8.ValidRune(r) {
+				panic(unsupportedf(at, "lone surrogates in text are not supported"))
+			}
 			dst = appendPoint(dst, r, isBytes)
 			i += n
 		case c == 'N' && !isBytes:
@@ -263,14 +266,10 @@ func (p *parser) hexEscape(at Pos, c byte, rest string, isBytes bool) (rune, int
 	return r, digits
 }
 
-// appendPoint appends a byte, or a code point; surrogates are encoded as UTF-8
-// would encode them.
+// appendPoint appends a byte, or a code point as UTF-8 writes it.
 func appendPoint(dst []byte, r rune, isBytes bool) []byte {
-	switch {
-	case isBytes:
+	if isBytes {
 		return append(dst, byte(r))
-	case 0xD800 <= r && r < 0xE000:
-		return append(dst, 0xE0|byte(r>>12), 0x80|byte(r>>6)&0x3F, 0x80|byte(r)&0x3F)
 	}
 	return utf8.AppendRune(dst, r)
 }
