@@ -4,6 +4,7 @@ import (
 	"encoding/hex"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/code"
@@ -44,13 +45,17 @@ func (c call) arg(i int) vm.Value {
 	return vm.None
 }
 
-// text returns argument i, a str of 1 to most bytes in NFC.
+// text returns argument i, a str of 1 to most bytes in NFC. The machine makes no text that
+// is not UTF-8; here it would go into records that nobody could read.
 func (c call) text(i, most int, what string) (string, error) {
 	s, ok := c.arg(i).Text()
 	if !ok {
 		return "", c.m.TypeError("%s must be str, not %s", what, c.m.TypeName(c.arg(i)))
 	}
 	c.m.ChargeEach(len(s), c.m.Prices().Char)
+	if !utf8.ValidString(s) {
+		return "", c.m.ValueError("%s is not UTF-8", what)
+	}
 	s = c.m.NFC(s)
 	if len(s) == 0 || len(s) > most {
 		return "", c.m.ValueError("%s must have 1 to %d bytes", what, most)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/cowboy-foundation/cowboy/exec/pvm/host"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/values"
@@ -98,7 +99,7 @@ func (c call) entries(d *vm.Dict) ([]host.Entry, error) {
 	var out []host.Entry
 	for i, k := range keys {
 		key, ok := k.Text()
-		if !ok || len(key) > c.s.limits.KeyBytes {
+		if !ok || len(key) > c.s.limits.KeyBytes || !utf8.ValidString(key) {
 			return nil, c.m.ValueError("storage_data has a key that is not str or longer than %d bytes", c.s.limits.KeyBytes)
 		}
 		limits := c.s.limits.Value

@@ -7,6 +7,7 @@ import (
 	"math/bits"
 	"slices"
 	"sort"
+	"unicode/utf8"
 
 	"github.com/cowboy-foundation/cowboy/exec/pvm/ucd"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/vm"
@@ -269,8 +270,12 @@ func (e *encoder) float(v vm.Value) error {
 }
 
 // str writes text in NFC. In the exact form text that is in another form stays
-// as it is.
+// as it is. What is no UTF-8 is refused, as the decoder refuses it: nobody could read
+// what was written.
 func (e *encoder) str(s string) error {
+	if !utf8.ValidString(s) {
+		return e.raiseValue("text is not UTF-8")
+	}
 	if !e.p.Exact {
 		e.m.ChargeEach(len(s), e.m.Prices().Char)
 		s = ucd.NFC(s)
