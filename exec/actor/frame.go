@@ -2,6 +2,7 @@ package actor
 
 import (
 	"errors"
+	"unicode/utf8"
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/exec/funds"
@@ -61,6 +62,19 @@ func (f *frame) Env() host.Env { return f.env }
 func (f *frame) changes() error {
 	if f.run.start.ReadOnly {
 		return &host.Refusal{Code: host.RefusedReadOnly, Text: "this call only reads"}
+	}
+	return nil
+}
+
+// checkText refuses what is not UTF-8 before it goes into a record, a receipt or a hash. The
+// machine makes no such strings; if it ever does, that one call fails, and no block does
+// whose records cannot be read.
+func checkText(texts ...string) error {
+	// Bounded: by the texts in the source, two.
+	for _, s := range texts {
+		if !utf8.ValidString(s) {
+			return &host.Refusal{Code: host.RefusedArgument, Text: "text is not UTF-8"}
+		}
 	}
 	return nil
 }

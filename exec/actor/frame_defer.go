@@ -52,6 +52,10 @@ func (f *frame) Defer(d host.Deferred) (host.ID, error) {
 		f.run.state.Revert(snapshot)
 		return host.ID{}, &host.Refusal{Code: host.RefusedLimit, Text: "no more messages are deferred to that height"}
 	}
+	if errors.Is(err, mailbox.ErrHandler) {
+		f.run.state.Revert(snapshot)
+		return host.ID{}, &host.Refusal{Code: host.RefusedArgument, Text: "the handler is no name"}
+	}
 	if err != nil {
 		return host.ID{}, err
 	}

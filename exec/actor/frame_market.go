@@ -21,6 +21,9 @@ func (f *frame) jobs(do func(c *jobs.Call) error) error {
 // SubmitJob implements host.Runners. The dictionary is brought into the one form that a job
 // has; the gate of entitlements judges that form, and the dispatcher takes it.
 func (f *frame) SubmitJob(j host.Job) (id host.ID, err error) {
+	if err := checkText(j.Handler); err != nil {
+		return host.ID{}, err
+	}
 	err = f.jobs(func(c *jobs.Call) error {
 		api := &c.Params.API
 		price := c.Params.Intrinsic.JobSubmitCycles + chain.Cycles(len(j.Spec))*api.ManifestByteCycles

@@ -15,6 +15,9 @@ func (f *frame) envelope(m *host.Message) (Envelope, error) {
 	if m.Cycles == 0 {
 		e.Cycles = f.run.block.Params.Actor.MessageReserveCycles
 	}
+	if err := checkText(m.Handler); err != nil {
+		return e, err
+	}
 	if m.To.IsSystem() {
 		return e, &host.Refusal{Code: host.RefusedTarget, Text: "a system actor takes no messages"}
 	}

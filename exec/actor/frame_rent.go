@@ -70,6 +70,9 @@ func (f *frame) RestoreStorage(req host.Restoration) error {
 	entries, bytes := make([]state.StorageChange, len(req.Entries)), 0
 	// Paid: by storage_write for each entry and storage_write_byte, in sdk.
 	for i, e := range req.Entries {
+		if err := checkText(e.Key); err != nil {
+			return err
+		}
 		entries[i] = state.StorageChange{Key: programKey(e.Key), Value: e.Value}
 		bytes += len(e.Key) + len(e.Value)
 	}

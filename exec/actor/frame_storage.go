@@ -98,6 +98,9 @@ func (f *frame) StorageSet(key string, value []byte) error {
 	if err := f.changes(); err != nil {
 		return err
 	}
+	if err := checkText(key); err != nil {
+		return err
+	}
 	g, err := f.need(manifest.KV)
 	if err != nil {
 		return err
@@ -144,6 +147,9 @@ func (f *frame) StorageDelete(key string) (bool, error) {
 // EmitEvent implements host.Messages.
 func (f *frame) EmitEvent(topic string, data []byte) error {
 	if err := f.changes(); err != nil {
+		return err
+	}
+	if err := checkText(topic); err != nil {
 		return err
 	}
 	if len(f.run.events) >= chain.MaxEvents || len(topic) > chain.MaxEventName || len(data) > chain.MaxEventBytes {

@@ -22,6 +22,9 @@ func (f *frame) timers(do func(c timers.Call) error) error {
 
 // SetTimer implements host.Timers.
 func (f *frame) SetTimer(t host.Timer) (id host.ID, err error) {
+	if err := checkText(t.Handler); err != nil {
+		return host.ID{}, err
+	}
 	err = f.timers(func(c timers.Call) error {
 		if err := c.Run.TakeCells(uint64(len(t.Handler) + len(t.Data))); err != nil {
 			return err

@@ -14,6 +14,9 @@ func (f *frame) tokens(do func(c *token.Call) error) error {
 
 // CreateToken implements host.Tokens.
 func (f *frame) CreateToken(t host.Token) (id host.TokenID, err error) {
+	if err := checkText(t.Name, t.Symbol); err != nil {
+		return host.TokenID{}, err
+	}
 	err = f.tokens(func(c *token.Call) error {
 		made, err := c.Create(&token.Token{Name: t.Name, Symbol: t.Symbol, Decimals: t.Decimals, Supply: t.Supply, Max: t.Max, Hooks: t.Hooks})
 		id = host.TokenID(made)

@@ -60,6 +60,9 @@ func (r *Run) park(e *Envelope) (uint16, error) {
 	if errors.Is(err, mailbox.ErrFull) {
 		return chain.CodeMailboxFull, nil
 	}
+	if errors.Is(err, mailbox.ErrHandler) {
+		return chain.CodeNoHandler, nil
+	}
 	if err != nil {
 		return 0, err
 	}

@@ -20,9 +20,12 @@ func itemKey(to, from chain.Address, place uint64) state.StorageKey {
 }
 
 // Push puts an item behind what its sender has waiting for its receiver. The verdict
-// is [ErrFull] when so many of the sender's wait already, and [ErrSeen] for a message
-// that was taken before.
+// is [ErrFull] when so many of the sender's wait already, [ErrSeen] for a message
+// that was taken before, and [ErrHandler].
 func Push(o *state.Overlay, it *Item, most uint64) error {
+	if err := it.check(); err != nil {
+		return err
+	}
 	flow, flows, err := readSpan(o, flowKey(it.To, it.From))
 	if err != nil {
 		return err

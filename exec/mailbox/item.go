@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"unicode/utf8"
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
@@ -18,6 +19,8 @@ var (
 	// ErrSeen means that this message, or a later one of its sender, was taken
 	// before.
 	ErrSeen = errors.New("message was delivered before")
+	// ErrHandler means that the handler is no name: its item could not be read again.
+	ErrHandler = errors.New("handler of a message is no text in UTF-8 of its length")
 )
 
 // ErrRecord means a record in the state that does not decode: a fault. Only the
@@ -53,6 +56,14 @@ const InlineBytes = 1_024
 
 // bodyKey holds a payload that lies apart: no sender has two messages of one number.
 func bodyKey(it *Item) state.StorageKey { return key("body/", it.From[:], be64(it.Nonce)) }
+
+// check says whether an item can be read again.
+func (it *Item) check() error {
+	if len(it.Handler) > chain.MaxEventName || !utf8.ValidString(it.Handler) {
+		return ErrHandler
+	}
+	return nil
+}
 
 // put writes an item, and its payload apart if that is long.
 func put(o *state.Overlay, k state.StorageKey, it *Item) {

@@ -37,10 +37,13 @@ const MostRecent = 64
 const MaxAhead = 2_592_000
 
 // Defer keeps an item for the block at height h, above the present one. The
-// verdict is [ErrFull] when its origin has so many kept for that height already.
+// verdict is [ErrFull] when its origin has so many kept for that height already, and [ErrHandler].
 func Defer(o *state.Overlay, now, h chain.Height, it *Item, most uint64) error {
 	if h <= now {
 		return fmt.Errorf("defer from %d to height %d", now, h) // the caller has judged it
+	}
+	if err := it.check(); err != nil {
+		return err
 	}
 	list, known, err := readSpan(o, lateKey(h, it.Origin))
 	if err != nil {

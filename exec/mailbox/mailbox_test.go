@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/cowboy-foundation/cowboy/chain"
@@ -375,5 +376,23 @@ func TestLongPayloadsLieApart(t *testing.T) { // ADR 129
 		if err := Open(o, &broken); apart != errors.Is(err, ErrRecord) {
 			t.Errorf("payload of %d bytes is opened twice: %v", size, err)
 		}
+	}
+}
+
+// TestHandlerThatIsNoText: an item that could not be read again is not written.
+func TestHandlerThatIsNoText(t *testing.T) { // ADR 243
+	o := overlay()
+	for _, handler := range []string{"\xed\xa0\x80", "a\xff", strings.Repeat("x", chain.MaxEventName+1)} {
+		it := item(50, 1, 3)
+		it.Handler = handler
+		if err := Push(o, it, 5); !errors.Is(err, ErrHandler) {
+			t.Errorf("push %q: %v", handler, err)
+		}
+		if err := Defer(o, 10, 11, it, 5); !errors.Is(err, ErrHandler) {
+			t.Errorf("defer %q: %v", handler, err)
+		}
+	}
+	if n := rows(o); n != 0 {
+		t.Errorf("%d records were written", n)
 	}
 }

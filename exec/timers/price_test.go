@@ -442,6 +442,7 @@ func TestSpecBounds(t *testing.T) { // boundary and one past it
 	f("interval too long", ErrTooFar, func(s *Spec) { s.Every = MaxAhead + 1 })
 	f("longest handler", nil, func(s *Spec) { s.Handler = strings.Repeat("x", MaxHandlerBytes) })
 	f("handler too long", ErrArgument, func(s *Spec) { s.Handler = strings.Repeat("x", MaxHandlerBytes+1) })
+	f("handler that is no UTF-8", ErrArgument, func(s *Spec) { s.Handler = "a\xed\xa0\x80" })
 	f("no handler", ErrArgument, func(s *Spec) { s.Handler = "" })
 	f("most data", nil, func(s *Spec) { s.Data = make([]byte, p.Actor.InlineBlobBytes) })
 	f("too much data", ErrArgument, func(s *Spec) { s.Data = make([]byte, p.Actor.InlineBlobBytes+1) })

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"unicode/utf8"
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/crypto/keccak"
@@ -69,6 +70,8 @@ func (s *Spec) Check(c *Clock) error {
 		return ErrTooFar
 	case len(s.Handler) == 0 || len(s.Handler) > MaxHandlerBytes:
 		return fmt.Errorf("%w: handler of %d bytes", ErrArgument, len(s.Handler))
+	case !utf8.ValidString(s.Handler): // its record could not be read again
+		return fmt.Errorf("%w: handler is not UTF-8", ErrArgument)
 	case uint64(len(s.Data)) > c.Params.Actor.InlineBlobBytes:
 		return fmt.Errorf("%w: data of %d bytes", ErrArgument, len(s.Data))
 	case s.To.IsSystem():

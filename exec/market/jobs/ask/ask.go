@@ -5,6 +5,7 @@ package ask
 import (
 	"fmt"
 	"math"
+	"unicode/utf8"
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
@@ -146,7 +147,9 @@ func (a *asker) callback() {
 	if named && a.by.Resumes {
 		a.wrong("reply_to", fmt.Errorf("%w: the handler that waits takes the answer", ErrTwice))
 	}
-	cb.Handler = a.by.Handler
+	if cb.Handler = a.by.Handler; !utf8.ValidString(cb.Handler) || !utf8.ValidString(a.by.Correlation) {
+		a.wrong("reply_handler", cbor.ErrUTF8)
+	}
 	if h := a.text("reply_handler"); h != nil {
 		if a.by.Handler != "" && *h != a.by.Handler {
 			a.wrong("reply_handler", ErrTwice)
