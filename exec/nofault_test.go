@@ -222,6 +222,9 @@ func lines(r *exec.Result) (out []string) {
 func (w *wild) receipt(r *chain.Receipt) {
 	w.t.Helper()
 	w.did[chain.CodeName(r.Code)]++
+	if _, err := chain.DecodeReceipt(r.Encode()); err != nil {
+		w.t.Errorf("block %d: a receipt that nobody can read: %v", w.height, err)
+	}
 	if chain.CodeMeaning(r.Code) == "" {
 		w.t.Errorf("block %d: a receipt has the code %d, which nobody knows", w.height, r.Code)
 	}

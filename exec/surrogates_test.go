@@ -121,27 +121,61 @@ func TestSurrogatesReachNoRecord(t *testing.T) { // resolution 11.48; ADR 243
 		t.Run(row.name, func(t *testing.T) {
 			c := oneValidator(t)
 			c.engine = testEngine(t)
-			d := actor.Deployment{
-				Source: []byte(surrogateProgram(row.places)), Salt: []byte{1},
-				Manifest: manifest.Manifest("econ.hold_balance", "storage.kv", "timer.schedule"),
-			}
-			tx := c.program(alice, nil, actor.AppendPayload(nil, &d)).Tx
-			tx.Value = 100 * chain.WeiPerCBY
-			r := c.block(verified(tx, alice)).Receipts[0]
-			if want := map[bool]uint16{true: chain.CodeOK, false: chain.CodeCodeInvalid}[row.compiles]; r.Code != want {
-				t.Errorf("deployed: %s, want %s", chain.CodeName(r.Code), chain.CodeName(want))
-			}
-			addr := actor.AddressOf(alice, d.Salt, d.Source)
-			for _, handler := range []string{"act", "answer", "fail"} {
-				tx := c.program(alice, &addr, actor.AppendMessage(nil, handler, cbor.AppendNull(nil))).Tx
-				r := c.block(verified(tx, alice)).Receipts[0]
-				if _, err := chain.DecodeReceipt(r.Encode()); err != nil {
-					t.Errorf("%s: its receipt: %v", handler, err)
-				}
-			}
-			for range 4 {
-				c.block()
+			code := c.writeTexts(surrogateProgram(row.places))
+			if want := map[bool]uint16{true: chain.CodeOK, false: chain.CodeCodeInvalid}[row.compiles]; code != want {
+				t.Errorf("deployed: %s, want %s", chain.CodeName(code), chain.CodeName(want))
 			}
 		})
 	}
+}
+
+// writeTexts deploys a program, calls it and goes on for four blocks. It returns the code of
+// the deployment. Every receipt must be one that can be read again.
+func (c *testChain) writeTexts(source string) uint16 {
+	c.t.Helper()
+	d := actor.Deployment{
+		Source: []byte(source), Salt: []byte{1}, Manifest: manifest.Manifest("econ.hold_balance", "storage.kv", "timer.schedule"),
+	}
+	addr := actor.AddressOf(alice, d.Salt, d.Source)
+	run := func(to *chain.Address, payload []byte, value chain.Wei) uint16 {
+		c.t.Helper()
+		tx := c.program(alice, to, payload).Tx
+		tx.Value = value
+		r := c.block(verified(tx, alice)).Receipts[0]
+		if _, err := chain.DecodeReceipt(r.Encode()); err != nil {
+			c.t.Errorf("block %d: receipt: %v", c.height, err)
+		}
+		return r.Code
+	}
+	code := run(nil, actor.AppendPayload(nil, &d), 100*chain.WeiPerCBY)
+	for _, handler := range []string{"act", "answer", "fail"} {
+		run(&addr, actor.AppendMessage(nil, handler, cbor.AppendNull(nil)), 0)
+	}
+	for range 4 {
+		c.block()
+	}
+	return code
+}
+
+// FuzzTextsOfPrograms puts text between the quotes of a docstring, an annotation or a literal:
+// whatever it is, and whatever it makes of the program, no block is a fault.
+func FuzzTextsOfPrograms(f *testing.F) {
+	for i, text := range []string{`\ud800`, `tick`, `\ud83d\ude00`, `a\U0000dfff`, `\xed\xa0\x80`, `\ud7ff\ue000`, "é\u0301"} {
+		f.Add(text, byte(i))
+	}
+	engine := testEngine(f)
+	f.Fuzz(func(t *testing.T, text string, place byte) {
+		quoted := `"` + text + `"`
+		places := []map[string]string{
+			{"module": quoted, "text": "__doc__"},
+			{"class": quoted, "text": "Bad.__doc__"},
+			{"function": quoted, "text": "bad.__doc__"},
+			{"future": "from __future__ import annotations", "note": "f" + quoted, "text": `noted.__annotations__["x"]`},
+			{"forward": strings.ReplaceAll(text, `\`, `\\`), "text": "annotated()"},
+			{"text": quoted},
+		}
+		c := oneValidator(t)
+		c.engine = engine
+		c.writeTexts(surrogateProgram(places[int(place)%len(places)]))
+	})
 }

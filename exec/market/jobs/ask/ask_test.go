@@ -549,3 +549,17 @@ func TestMillionths(t *testing.T) {
 		}
 	}
 }
+
+// TestCallerIsText: the handler and the correlation that a call brings go into the job's
+// record as those of the dictionary do, which are text that was read.
+func TestCallerIsText(t *testing.T) { // ADR 243
+	p := params.Default()
+	for _, by := range []*ask.Caller{
+		{Actor: self, Handler: "a\xed\xa0\x80", Correlation: "own"},
+		{Actor: self, Handler: "h", Correlation: "\xff"},
+	} {
+		if _, err := ask.Read(encode(nil, d{"type": "llm", "prompt": "p"}), by, &p); !errors.Is(err, cbor.ErrUTF8) {
+			t.Errorf("%q, %q: %v", by.Handler, by.Correlation, err)
+		}
+	}
+}
