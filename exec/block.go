@@ -161,7 +161,8 @@ type block struct {
 	explain   bool        // somebody reads where a handler failed
 	due       []firing    // timers that fire in this block, in their order
 	saved     []*promise  // buckets that are held back for timers which do not fire yet
-	forTimers chain.Usage // of their lane: what bids used, and the limits of those that were due first
+	forTimers chain.Usage // of their lane: what bids used, and the limits of those that were due first; all of it where crowded
+	crowded   bool        // due timers found no room in the lane
 	supply    staking.Supply
 	meter     Meter         // of the parent
 	events    []chain.Event // of the protocol itself

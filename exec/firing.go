@@ -57,7 +57,9 @@ func (b *block) firingID(kind string, id timers.ID) chain.Hash {
 // selectTimers begins the block of the timers (resolutions 11.14, 11.23): it asks
 // agents for their bids, chooses who fires within the lane's share of the target,
 // and reserves their limits, so that what is left over is there for the lanes
-// after.
+// after. Where due timers find no room, it reserves all of the share for them: what the chosen
+// ones do not use is for these ([block.fireMore]), who else could be kept out by limits of half
+// of the lane that nobody uses (ADR 241).
 //
 // It is a greedy fill in the order of timers.Ready, whose rank does not change while a timer
 // waits (ADR 41): a timer that finds no room keeps its place, and one that has waited for
@@ -82,9 +84,11 @@ func (b *block) selectTimers() error {
 	}
 	lane := fees.LaneTarget(b.in.Params, chain.LaneTimer)
 	left := chain.Usage{Cycles: lane.Cycles - reserved.Cycles, Cells: lane.Cells - reserved.Cells}
+	b.crowded = head.Ready > uint64(len(ids))
 	// Bounded: by timer.candidates_per_block, 65,536 at most.
 	for _, id := range ids {
 		if left.Cycles < b.in.Params.Timer.MinCycles {
+			b.crowded = true
 			break
 		}
 		t, err := timers.Load(b.state, id)
@@ -96,6 +100,9 @@ func (b *block) selectTimers() error {
 		}
 	}
 	b.forTimers = chain.Usage{Cycles: lane.Cycles - left.Cycles, Cells: lane.Cells - left.Cells}
+	if b.crowded {
+		b.forTimers = lane
+	}
 	b.budget.Reserve(chain.LaneTimer, b.forTimers)
 	return nil
 }
@@ -126,6 +133,7 @@ func (b *block) giveTurn(t *timers.Timer, left *chain.Usage, again bool) error {
 		room.Cycles -= min(w.load, b.putAside(w.code))
 	}
 	if room.Cycles > left.Cycles || room.Cells > left.Cells {
+		b.crowded = true
 		return nil
 	}
 	busy, err := b.busy(t.To, w.limits.Cycles)
@@ -185,8 +193,8 @@ func (b *block) wants(t *timers.Timer) (w want, err error) {
 	if w.code, w.load, err = b.loadOf(t.Actor, t.To); err != nil {
 		return w, err
 	}
-	lane := fees.LaneTarget(b.in.Params, chain.LaneTimer)
-	w.load = min(w.load, lane.Cycles-min(w.limits.Cycles, lane.Cycles))
+	most := fees.TimerMost(b.in.Params).Cycles
+	w.load = min(w.load, most-min(w.limits.Cycles, most))
 	return w, nil
 }
 

@@ -67,7 +67,7 @@ func TestTimersShareTheLane(t *testing.T) { // resolution 11.14; ADR 86
 		{"a third of the cycles", chain.Usage{Cycles: 650_000, Cells: 1_000}, 190_000, []int{3, 2}},
 		{"limits of half of it, of which nothing is used", chain.Usage{Cycles: 970_000, Cells: 1_000}, 0, []int{5}},
 		{"cells of half of it, of which nothing is used", chain.Usage{Cycles: 100_000, Cells: 50_000}, 0, []int{5}},
-		{"limits of most of it: what is not reserved is for other lanes", chain.Usage{Cycles: 1_300_000, Cells: 1_000}, 120_000, []int{1, 1, 1, 1, 1}},
+		{"limits of which two do not fit with their code: the rest is held for those that wait", chain.Usage{Cycles: 1_300_000, Cells: 1_000}, 120_000, []int{3, 2}},
 	} {
 		t.Run(tt.rule, func(t *testing.T) {
 			w := newWorkshop(t, func(p *params.Params) {
@@ -160,26 +160,67 @@ func TestCandidatesAreLookedAtTwice(t *testing.T) { // ADR 86
 	}
 }
 
-// TestAFullTimerLaneGetsDearer: who keeps the lane full with timers that use what they ask
-// for pays more for it in each block, though the lane uses no more than its share.
+// TestAFullTimerLaneGetsDearer: whoever keeps timers of others out pays more for it in each
+// block, whatever limits and use fill the lane, though it uses no more than its share.
 func TestAFullTimerLaneGetsDearer(t *testing.T) { // ADR 241
-	w := newWorkshop(t, func(p *params.Params) {
-		p.Timer.DefaultCycles, p.Timer.DefaultCells = 650_000, 1_000
-		p.Actor.BlockCycles, p.Actor.BlockCyclesBurst = 4_000_000, 4_000_000
-	})
-	w.call("hard", uints(uint64(w.height)+2, 12, 206_000))
-	h := &chain.Header{}
-	h.BaseFees[chain.LaneTimer] = chain.FeePair{PerCycle: 1000, PerCell: 1000}
-	for i := range 4 {
-		r := w.step()
-		if used, share := r.Used[chain.LaneTimer].Cycles, fees.LaneTarget(&w.g.Params, chain.LaneTimer).Cycles; used > share || len(r.Receipts) != 3 {
-			t.Fatalf("block %d: %d timers used %d cycles of %d", i, len(r.Receipts), used, share)
+	const due = 9
+	for _, tt := range []struct {
+		rule   string
+		limits chain.Cycles
+		loops  uint64 // at three cycles or so
+	}{
+		{"limits of a third, all of which is used", 650_000, 206_000},
+		{"limits of half, half of which is used", 990_000, 168_000},
+		{"limits above a third, half of which is used", 700_000, 117_000},
+		{"limits above a third, a quarter of which is used", 700_000, 59_000},
+		{"the largest limits, a quarter of which is used", 1_000_000, 84_000},
+		{"the largest limits, nothing of which is used", 1_000_000, 0},
+	} {
+		w := newWorkshop(t, func(p *params.Params) {
+			p.Timer.DefaultCycles, p.Timer.DefaultCells = tt.limits, 1_000
+			p.Actor.BlockCycles, p.Actor.BlockCyclesBurst = 4_000_000, 4_000_000
+		})
+		w.call("hard", uints(uint64(w.height)+2, due, tt.loops))
+		h := &chain.Header{}
+		h.BaseFees[chain.LaneTimer] = chain.FeePair{PerCycle: 1000, PerCell: 1000}
+		for left := due; left > 0; {
+			r := w.step()
+			used := r.Used[chain.LaneTimer]
+			if share := fees.LaneTarget(&w.g.Params, chain.LaneTimer); used.Cycles > share.Cycles || len(r.Receipts) == 0 {
+				t.Fatalf("%s: %d timers used %+v of %+v", tt.rule, len(r.Receipts), used, share)
+			}
+			if left -= len(r.Receipts); left == 0 {
+				break
+			}
+			h.Used = r.Used
+			next := fees.NextBaseFees(&w.g.Params, h)
+			before, after := h.BaseFees[chain.LaneTimer], next[chain.LaneTimer]
+			if after.PerCycle < before.PerCycle*104/100 || after.PerCell < before.PerCell*104/100 {
+				t.Errorf("%s: %d timers wait, and the fees go from %+v to %+v with %+v used", tt.rule, left, before, after, used)
+			}
+			h.BaseFees = next
 		}
-		h.Used = r.Used
-		next := fees.NextBaseFees(&w.g.Params, h)
-		if before := h.BaseFees[chain.LaneTimer].PerCycle; next[chain.LaneTimer].PerCycle <= before {
-			t.Errorf("block %d: the fee goes from %d to %d with %d cycles used", i, before, next[chain.LaneTimer].PerCycle, r.Used[chain.LaneTimer].Cycles)
+	}
+}
+
+// TestNoRoomMeansAboveTheRest: no firing may be counted with more than what is left where the
+// lane is used to its rest, in either meter, so a lane that refuses one gets dearer.
+func TestNoRoomMeansAboveTheRest(t *testing.T) { // ADR 241
+	for _, target := range []chain.Cycles{10_000_000, 900_007, 50_000_000} {
+		p := params.Default()
+		p.CyclesTarget = target
+		p.Actor.BlockCyclesBurst = target
+		lane, most, limits := fees.LaneTarget(&p, chain.LaneTimer), fees.TimerMost(&p), timers.MostLimits(&p)
+		if limits.Cycles >= most.Cycles || limits.Cells >= most.Cells {
+			t.Fatalf("limits of %+v and a most of %+v leave no room for code", limits, most)
 		}
-		h.BaseFees = next
+		h := &chain.Header{}
+		h.BaseFees[chain.LaneTimer] = chain.FeePair{PerCycle: 1 << 20, PerCell: 1 << 20}
+		for _, used := range []chain.Usage{{Cycles: lane.Cycles - most.Cycles + 1}, {Cells: lane.Cells - most.Cells + 1}} {
+			h.Used[chain.LaneTimer] = used
+			if got := fees.NextBaseFees(&p, h)[chain.LaneTimer]; got.PerCycle < 1<<20 || got.PerCell < 1<<20 || got == h.BaseFees[chain.LaneTimer] {
+				t.Errorf("%+v of %+v used: %+v", used, lane, got)
+			}
+		}
 	}
 }

@@ -81,23 +81,48 @@ func share(p *params.Params, basisPoints uint64) chain.Usage {
 
 // TimerRestEighths is where the base fees of the timer lane rest, in eighths of its share of
 // the target. Due timers are chosen within the share (resolution 11.14), so the lane never
-// uses more: with a fee that rests at the whole of it, a lane that is kept full for ever
-// would never get dearer (ADR 241).
-const TimerRestEighths = 7
+// uses more. With a fee that rests at the whole of it, a lane that is kept full for ever would
+// never get dearer; with one that rests above half, timers with limits of half of the lane keep
+// others out with less (ADR 241).
+const TimerRestEighths = 3
 
-// restOf returns what of a lane's use leaves its base fees as they are.
-func restOf(p *params.Params, lane chain.LaneID) chain.Usage {
-	rest := LaneTarget(p, lane)
-	if lane == chain.LaneTimer {
-		rest.Cycles = max(1, rest.Cycles*TimerRestEighths/8)
-		rest.Cells = max(1, rest.Cells*TimerRestEighths/8)
+// TimerMost is the most that one firing may be counted with: what the rest leaves of the timer
+// lane's share. So a lane that has no room for a firing is used above its rest.
+func TimerMost(p *params.Params) chain.Usage {
+	lane, rest := LaneTarget(p, chain.LaneTimer), timerRest(p)
+	return chain.Usage{Cycles: lane.Cycles - min(rest.Cycles, lane.Cycles), Cells: lane.Cells - min(rest.Cells, lane.Cells)}
+}
+
+// timerRest returns what use of the timer lane leaves its base fees as they are.
+func timerRest(p *params.Params) chain.Usage {
+	rest := LaneTarget(p, chain.LaneTimer)
+	return chain.Usage{Cycles: max(1, rest.Cycles*TimerRestEighths/8), Cells: max(1, rest.Cells*TimerRestEighths/8)}
+}
+
+// timerUse returns the use on which both base fees of the timer lane move: of each meter as
+// much of its rest as of the fuller one. One full meter keeps every other timer out, and whoever
+// fills them by turns would otherwise let both fees fall.
+func timerUse(used, rest chain.Usage) chain.Usage {
+	return chain.Usage{
+		Cycles: max(used.Cycles, chain.Cycles(scale(uint64(used.Cells), uint64(rest.Cycles), uint64(rest.Cells)))),
+		Cells:  max(used.Cells, chain.Cells(scale(uint64(used.Cycles), uint64(rest.Cells), uint64(rest.Cycles)))),
 	}
-	return rest
+}
+
+// scale is n·by/of, the largest value where it does not fit.
+func scale(n, by, of uint64) uint64 {
+	hi, lo := bits.Mul64(n, by)
+	hi, lo = quotient(hi, lo, of)
+	if hi != 0 {
+		return math.MaxUint64
+	}
+	return lo
 }
 
 // NextBaseFees returns the base fees of the child of h (resolution 11.26): each
-// lane x meter moves on its own use of its own share of the target, that of the timers on
-// [TimerRestEighths] of it. In the one-fee form every lane moves on the use of all.
+// lane x meter moves on its own use of its own share of the target; those of the timers on
+// the fuller of their meters and [TimerRestEighths] of the share (ADR 241). In the one-fee form
+// every lane moves on the use of all.
 func NextBaseFees(p *params.Params, h *chain.Header) [chain.NumLanes]chain.FeePair {
 	var all chain.Usage
 	for _, u := range h.Used {
@@ -107,9 +132,13 @@ func NextBaseFees(p *params.Params, h *chain.Header) [chain.NumLanes]chain.FeePa
 	rule := Rule{p.BaseFeeAlpha, p.BaseFeeDeltaBasisPoints, p.MinBaseFee}
 	var next [chain.NumLanes]chain.FeePair
 	for lane := range chain.NumLanes {
-		used, target := h.Used[lane], restOf(p, lane)
-		if !p.BaseFeePerLane {
+		used, target := h.Used[lane], LaneTarget(p, lane)
+		switch {
+		case !p.BaseFeePerLane:
 			used, target = all, chain.Usage{Cycles: p.CyclesTarget, Cells: p.CellsTarget}
+		case lane == chain.LaneTimer:
+			target = timerRest(p)
+			used = timerUse(used, target)
 		}
 		base := h.BaseFees[lane]
 		next[lane] = chain.FeePair{

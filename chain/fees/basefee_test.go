@@ -167,12 +167,25 @@ func TestNextBaseFees(t *testing.T) { // resolution 11.26
 	}
 
 	h.Used[chain.LaneTimer] = fees.LaneTarget(&p, chain.LaneTimer) // all that it can use
-	if got := fees.NextBaseFees(&p, h)[chain.LaneTimer]; got != (chain.FeePair{PerCycle: 814, PerCell: 81}) {
+	if got := fees.NextBaseFees(&p, h)[chain.LaneTimer]; got != (chain.FeePair{PerCycle: 900, PerCell: 90}) {
 		t.Errorf("a full timer lane: %+v", got)
 	}
-	h.Used[chain.LaneTimer] = chain.Usage{Cycles: 1_750_000, Cells: 87_500}
-	if got := fees.NextBaseFees(&p, h)[chain.LaneTimer]; got != h.BaseFees[chain.LaneTimer] {
-		t.Errorf("a timer lane at seven eighths: %+v", got)
+	for _, tt := range []struct {
+		use  chain.Usage
+		want chain.FeePair
+	}{ // both fees move on the fuller meter
+		{chain.Usage{Cycles: 750_000, Cells: 37_500}, chain.FeePair{PerCycle: 800, PerCell: 80}},
+		{chain.Usage{Cycles: 750_000}, chain.FeePair{PerCycle: 800, PerCell: 80}},
+		{chain.Usage{Cells: 37_500}, chain.FeePair{PerCycle: 800, PerCell: 80}},
+		{chain.Usage{Cycles: 1_000_000, Cells: 64}, chain.FeePair{PerCycle: 833, PerCell: 83}},
+		{chain.Usage{Cycles: 2_000, Cells: 50_000}, chain.FeePair{PerCycle: 833, PerCell: 83}},
+		{chain.Usage{Cycles: 375_000, Cells: 9_000}, chain.FeePair{PerCycle: 750, PerCell: 75}},
+		{chain.Usage{Cycles: math.MaxUint64, Cells: 1}, chain.FeePair{PerCycle: 900, PerCell: 90}},
+	} {
+		h.Used[chain.LaneTimer] = tt.use
+		if got := fees.NextBaseFees(&p, h)[chain.LaneTimer]; got != tt.want {
+			t.Errorf("a timer lane that used %+v: %+v, want %+v", tt.use, got, tt.want)
+		}
 	}
 	h.Used[chain.LaneTimer] = chain.Usage{}
 
