@@ -96,15 +96,17 @@ func (b Bid) Price(base chain.FeePair) (tip chain.FeePair, ok bool) {
 	return b.within(base).Tip, b.MaxFee.Covers(base)
 }
 
-// tipPerCycle spreads both tips of a firing over its cycles: those of its limits, or of the
-// least that a firing is paid for where that is less. Tips are paid by use, so that cells
-// which a bid asks for and its firing leaves buy no precedence.
+// tipPerCycle spreads both tips of a firing over its cycles, for whatever use within its limits
+// that comes to the least: all cycles of the limits and no more cells than each firing is paid
+// for, where its limits are above those. Tips are paid by use, so that neither cells nor cycles
+// which a bid asks for and its firing leaves buy precedence.
 func (b Bid) tipPerCycle(least chain.Usage) chain.Wei {
 	spread := func(u chain.Usage) chain.Wei {
 		total, _ := Cost(u, b.Tip)
 		return total / chain.Wei(max(u.Cycles, 1))
 	}
-	return min(spread(b.Limits), spread(least))
+	thin := chain.Usage{Cycles: b.Limits.Cycles, Cells: min(b.Limits.Cells, least.Cells)}
+	return min(spread(b.Limits), spread(least), spread(thin))
 }
 
 // leastUse is what each firing is paid for at the least.

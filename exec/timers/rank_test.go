@@ -184,4 +184,12 @@ func TestUnusedCellsBuyNoRank(t *testing.T) {
 	if got := dear.tipPerCycle(least); got != 0 { // 64 cells at 16 are half a unit for each of 2,000 cycles
 		t.Errorf("a tip for cells that may stay unused counts as %d a cycle", got)
 	}
+	long := Bid{Tip: chain.FeePair{PerCell: 64_000}, Limits: chain.Usage{Cycles: 1_000_000, Cells: 50_000}}
+	if got := long.tipPerCycle(least); got != 4 { // 64 cells for a million cycles
+		t.Errorf("a tip for 64 cells and a million cycles counts as %d a cycle", got)
+	}
+	small := Bid{Tip: chain.FeePair{PerCycle: 7, PerCell: 64_000}, Limits: chain.Usage{Cycles: 1_000, Cells: 1}}
+	if got := small.tipPerCycle(least); got != 71 { // of its own limits
+		t.Errorf("a bid with limits below the least counts as %d a cycle", got)
+	}
 }
