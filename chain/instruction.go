@@ -186,25 +186,49 @@ func (t *Tx) Classify() (Instruction, error) {
 
 func (t *Tx) classifySystem() (Instruction, error) {
 	r := cbor.NewReader(t.Payload)
+	spec, err := t.readRow(&r)
+	if err != nil {
+		return Instruction{}, err
+	}
+	return t.decodeInstruction(spec, &r)
+}
+
+// Row returns what [Tx.Classify] says that the transaction is where its payload decodes, by
+// its target and opcode alone: it reads none of the arguments, however many there are.
+func (t *Tx) Row() (InstructionSpec, error) {
+	switch {
+	case t.To == nil:
+		return deploySpec, nil
+	case t.To.IsSystem() && len(t.Payload) > 0:
+		r := cbor.NewReader(t.Payload)
+		return t.readRow(&r)
+	case t.To.IsSystem() && *t.To != AddrTreasury:
+		return InstructionSpec{}, ErrReservedAddress
+	}
+	return transferSpec, nil
+}
+
+// readRow reads the head and the opcode of a system actor's payload.
+func (t *Tx) readRow(r *cbor.Reader) (InstructionSpec, error) {
 	n, err := r.Array(math.MaxInt)
 	if err != nil {
-		return Instruction{}, payloadError("instruction", err)
+		return InstructionSpec{}, payloadError("instruction", err)
 	}
 	if n == 0 {
-		return Instruction{}, payloadError("instruction", cbor.ErrWrongLength)
+		return InstructionSpec{}, payloadError("instruction", cbor.ErrWrongLength)
 	}
 	opcode, err := r.Uint()
 	if err != nil {
-		return Instruction{}, payloadError("opcode", err)
+		return InstructionSpec{}, payloadError("opcode", err)
 	}
 	spec, ok := lookupInstruction(*t.To, opcode)
 	if !ok {
-		return Instruction{}, &UnknownInstructionError{To: *t.To, Opcode: opcode}
+		return InstructionSpec{}, &UnknownInstructionError{To: *t.To, Opcode: opcode}
 	}
 	if n != 1+len(spec.Args) {
-		return Instruction{}, payloadError(spec.Name, cbor.ErrWrongLength)
+		return InstructionSpec{}, payloadError(spec.Name, cbor.ErrWrongLength)
 	}
-	return t.decodeInstruction(spec, &r)
+	return spec, nil
 }
 
 // decodeInstruction checks that r stands before exactly the arguments of spec.

@@ -1,6 +1,7 @@
 package chain
 
 import (
+	"bytes"
 	"errors"
 	"math"
 	"strings"
@@ -156,6 +157,40 @@ func TestCodeNames(t *testing.T) {
 	}
 }
 
+// TestRowReadsNoArguments: the row of a transaction is found by target and opcode, whatever
+// its arguments are.
+func TestRowReadsNoArguments(t *testing.T) {
+	for _, spec := range InstructionTable() {
+		tx := &Tx{To: &spec.To}
+		switch spec.Kind {
+		case KindDeploy:
+			tx.To = nil
+		case KindSystem:
+			tx.Payload = cbor.AppendUint(cbor.AppendArray(nil, 1+len(spec.Args)), spec.Opcode)
+			tx.Payload = append(tx.Payload, bytes.Repeat([]byte{0xff}, len(spec.Args))...) // no items
+		case KindMessage: // is a transfer until the state is asked
+			continue
+		}
+		if spec.Kind == KindSystem && len(spec.Args) > 0 {
+			if _, err := tx.Classify(); err == nil {
+				t.Errorf("%s: its arguments decode", spec.Name)
+			}
+		}
+		if spec.Kind == KindTransfer {
+			tx.To = &Address{1}
+		}
+		if row, err := tx.Row(); err != nil || row.Name != spec.Name || row.To != spec.To || row.Opcode != spec.Opcode {
+			t.Errorf("%s: %s, %v", spec.Name, row.Name, err)
+		}
+	}
+	registry := AddrRunnerRegistry
+	for _, payload := range [][]byte{nil, {0x80}, {0x81, 0x40}, cbor.AppendUint(cbor.AppendArray(nil, 1), 1<<40), cbor.AppendUint(cbor.AppendArray(nil, 200), OpRunnerHeartbeat)} {
+		if row, err := (&Tx{To: &registry, Payload: payload}).Row(); err == nil {
+			t.Errorf("the payload %x is %s", payload, row.Name)
+		}
+	}
+}
+
 // FuzzClassify runs any payload against every target: no panic, and what is
 // accepted is an item of the profile, so execution may decode it again.
 func FuzzClassify(f *testing.F) {
@@ -169,6 +204,9 @@ func FuzzClassify(f *testing.F) {
 			tx.To = new(SystemAddress(target))
 		}
 		got, err := tx.Classify()
+		if row, rowErr := tx.Row(); err == nil && (rowErr != nil || row.Kind != got.Kind || row.To != got.To || row.Opcode != got.Opcode) {
+			t.Fatalf("%s is the row %s, %v", got.Name, row.Name, rowErr)
+		}
 		if err != nil || got.Kind == KindTransfer {
 			return
 		}
