@@ -80,7 +80,11 @@ func (s *Server) block(w http.ResponseWriter, r *http.Request, args []string) er
 			return err
 		}
 	}
-	s.writeBody(w, http.StatusOK, "application/json", s.events.encoded(b))
+	encoded, err := s.events.encoded(r.Context(), b, s.source.Height())
+	if err != nil {
+		return err
+	}
+	s.writeBody(w, http.StatusOK, "application/json", encoded)
 	return nil
 }
 

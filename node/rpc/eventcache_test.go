@@ -1,11 +1,22 @@
 package rpc
 
 import (
+	"context"
+	"errors"
 	"sync"
 	"testing"
 
 	"github.com/cowboy-foundation/cowboy/chain"
 )
+
+func encode(t *testing.T, c *eventCache, b *Block, head chain.Height) []byte {
+	encoded, err := c.encoded(t.Context(), b, head)
+	if err != nil || len(encoded) == 0 {
+		t.Errorf("block %s: %d bytes, %v", b.Hash, len(encoded), err)
+		return []byte{0}
+	}
+	return encoded
+}
 
 // TestEventCacheIsBoundedInBytes: it keeps eight blocks, fewer of large ones, and always the
 // last.
@@ -19,14 +30,14 @@ func TestEventCacheIsBoundedInBytes(t *testing.T) {
 	}
 	var small, large eventCache
 	for n := range byte(20) {
-		small.encoded(block(n))
+		encode(t, &small, block(n), 0)
 	}
 	if n, bytes := kept(&small); n != eventsCached || bytes != small.bytes || small.lookup(chain.Hash{19}) == nil || small.lookup(chain.Hash{11}) != nil {
 		t.Errorf("%d small blocks of %d bytes are kept, counted as %d; want the last %d", n, bytes, small.bytes, eventsCached)
 	}
 	large.bytes = eventCacheBytes - 1
 	large.entries = []eventEntry{{hash: chain.Hash{1}, json: make([]byte, eventCacheBytes-1)}}
-	large.encoded(block(2))
+	encode(t, &large, block(2), 0)
 	if n, bytes := kept(&large); n != 1 || bytes != large.bytes || large.lookup(chain.Hash{2}) == nil {
 		t.Errorf("%d blocks of %d bytes are kept beside a large one, counted as %d; want the last alone", n, bytes, large.bytes)
 	}
@@ -39,7 +50,7 @@ func TestABlockIsEncodedOnce(t *testing.T) {
 	first := make([]*byte, 64)
 	var readers sync.WaitGroup
 	for i := range first {
-		readers.Go(func() { first[i] = &c.encoded(b)[0] })
+		readers.Go(func() { first[i] = &encode(t, &c, b, 0)[0] })
 	}
 	readers.Wait()
 	for i := range first {
@@ -60,12 +71,10 @@ func TestReplaysPushNoHeadOut(t *testing.T) {
 	}
 	var c eventCache
 	for n := byte(100); n < 100+eventsCached; n++ {
-		c.encoded(block(n))
+		encode(t, &c, block(n), chain.Height(n))
 	}
 	for n := byte(1); n < 50; n++ {
-		if len(c.encoded(block(n))) == 0 {
-			t.Fatal("nothing is encoded")
-		}
+		encode(t, &c, block(n), 100+eventsCached-1)
 	}
 	for n := byte(100); n < 100+eventsCached; n++ {
 		if c.lookup(chain.Hash{n}) == nil {
@@ -74,5 +83,39 @@ func TestReplaysPushNoHeadOut(t *testing.T) {
 	}
 	if len(c.flights) != 0 {
 		t.Errorf("%d encodings are never over", len(c.flights))
+	}
+}
+
+// TestFewStoredBlocksAreEncodedAtATime: who asks for a block far below the head waits while as
+// many as may be are encoded, no longer than it wants, and holds up neither the head nor who
+// asks for what is there.
+func TestFewStoredBlocksAreEncodedAtATime(t *testing.T) {
+	block := func(n chain.Height) *Block {
+		return &Block{Hash: chain.Hash{byte(n)}, Block: &chain.Block{Header: chain.Header{Height: n}}}
+	}
+	const head = 100
+	var c eventCache
+	encode(t, &c, block(1), head) // and gives its place back
+	for range storedEncodings {
+		c.stored() <- struct{}{}
+	}
+	gone, leave := context.WithCancel(t.Context())
+	leave()
+	if _, err := c.encoded(gone, block(head-eventsCached), head); !errors.Is(err, context.Canceled) {
+		t.Errorf("a stored block is encoded beside %d others: %v", storedEncodings, err)
+	}
+	if len(c.flights) != 0 {
+		t.Errorf("%d encodings that nobody makes", len(c.flights))
+	}
+	encode(t, &c, block(1), head)
+	for n := chain.Height(head - eventsCached + 1); n <= head+1; n++ {
+		encode(t, &c, block(n), head)
+	}
+	waits := make(chan []byte)
+	go func() { waits <- encode(t, &c, block(2), head) }()
+	<-c.stored()
+	<-waits
+	if len(c.slots) != storedEncodings-1 {
+		t.Errorf("%d places are taken, want %d", len(c.slots), storedEncodings-1)
 	}
 }

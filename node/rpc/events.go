@@ -146,7 +146,7 @@ func (s *Server) replay(r *http.Request, out *eventWriter, from chain.Height) bo
 func (s *Server) sendStored(r *http.Request, out *eventWriter, to chain.Height) bool {
 	for h := out.sent + 1; h <= to; h++ {
 		b := s.replayed(r, h)
-		if b == nil || s.events.lookup(b.Hash) == nil && !s.untilBilled(r, 64+b.SizeBytes/8) || !out.writeBlock(b) || !s.awaitPayment(r, out.bytes) {
+		if b == nil || s.events.lookup(b.Hash) == nil && !s.untilBilled(r, 64+b.SizeBytes/8) || !out.writeBlock(r.Context(), b) || !s.awaitPayment(r, out.bytes) {
 			return false
 		}
 	}
@@ -233,7 +233,7 @@ func (s *Server) streamLive(r *http.Request, out *eventWriter, live <-chan *Bloc
 			if height > out.sent+1 && !s.sendStored(r, out, height-1) {
 				return false
 			}
-			if !out.writeBlock(b) {
+			if !out.writeBlock(r.Context(), b) {
 				return false
 			}
 		case <-beat.C:
@@ -275,8 +275,12 @@ func (o *eventWriter) writeFrame(parts ...[]byte) bool {
 
 // writeBlock sends one block event; its id is what Last-Event-ID returns. A large one takes a
 // share of the memory for answers until it is read, as an answer does.
-func (o *eventWriter) writeBlock(b *Block) bool {
-	data := bytes.TrimSuffix(o.server.events.encoded(b), []byte("\n"))
+func (o *eventWriter) writeBlock(ctx context.Context, b *Block) bool {
+	encoded, err := o.server.events.encoded(ctx, b, o.server.source.Height())
+	if err != nil {
+		return false // the client has left
+	}
+	data := bytes.TrimSuffix(encoded, []byte("\n"))
 	if o.bytes = len(data); o.bytes > freeAnswerBytes {
 		share, why := o.server.answers.acquire(o.client, int64(o.bytes))
 		if why != granted {
@@ -303,6 +307,7 @@ type eventCache struct {
 	entries []eventEntry
 	bytes   int
 	flights map[chain.Hash]*eventFlight // of blocks that are being encoded
+	slots   chan struct{}               // a token for each block far below the head that is
 }
 
 // eventFlight is one encoding. json is there when done is closed.
@@ -314,6 +319,7 @@ type eventFlight struct {
 const (
 	eventsCached    = 8
 	eventCacheBytes = 32 << 20
+	storedEncodings = 2
 )
 
 type eventEntry struct {
@@ -324,31 +330,66 @@ type eventEntry struct {
 
 // encoded returns the block's JSON with a newline. The caller must not change it. Of
 // callers for one block at the same time one encodes, or each stream would hold an encoding
-// of its own; callers for different blocks do not wait for each other, or replays would hold
-// up the head.
-func (c *eventCache) encoded(b *Block) []byte {
-	c.mu.Lock()
-	if found := c.cached(b.Hash); found != nil {
-		c.mu.Unlock()
-		return found
-	}
-	flight, under := c.flights[b.Hash]
-	if !under {
-		if c.flights == nil {
-			c.flights = map[chain.Hash]*eventFlight{}
+// of its own. Callers for one of the latest eventsCached blocks below head wait for no other
+// block, or replays would hold up the head; of those below, storedEncodings are encoded at a
+// time, as the JSON and what it is made of take many times the block. The error is ctx's.
+func (c *eventCache) encoded(ctx context.Context, b *Block, head chain.Height) ([]byte, error) {
+	near := b.Block.Header.Height+eventsCached > head
+	found, flight, mine := c.claim(b.Hash, near)
+	if found == nil && flight == nil {
+		places := c.stored()
+		select {
+		case places <- struct{}{}:
+			defer func() { <-places }()
+		case <-ctx.Done():
+			return nil, ctx.Err()
 		}
-		flight = &eventFlight{done: make(chan struct{})}
-		c.flights[b.Hash] = flight
+		found, flight, mine = c.claim(b.Hash, true)
 	}
-	c.mu.Unlock()
-	if under {
-		<-flight.done
-		return flight.json
+	switch {
+	case found != nil:
+		return found, nil
+	case mine:
+		flight.json = encodeBlock(b)
+		c.keep(b, flight.json)
+		close(flight.done)
+		return flight.json, nil
 	}
-	flight.json = encodeBlock(b)
-	c.keep(b, flight.json)
-	close(flight.done)
-	return flight.json
+	select {
+	case <-flight.done:
+		return flight.json, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// claim returns a block's JSON, or who is encoding it, or else makes that the caller's task if
+// it may be.
+func (c *eventCache) claim(hash chain.Hash, may bool) (found []byte, flight *eventFlight, mine bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if found = c.cached(hash); found != nil {
+		return found, nil, false
+	}
+	if flight = c.flights[hash]; flight != nil || !may {
+		return nil, flight, false
+	}
+	if c.flights == nil {
+		c.flights = map[chain.Hash]*eventFlight{}
+	}
+	flight = &eventFlight{done: make(chan struct{})}
+	c.flights[hash] = flight
+	return nil, flight, true
+}
+
+// stored returns the places of those who encode blocks far below the head.
+func (c *eventCache) stored() chan struct{} {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.slots == nil {
+		c.slots = make(chan struct{}, storedEncodings)
+	}
+	return c.slots
 }
 
 // keep ends the flight of a block, and keeps its JSON if there is room beside higher ones.
