@@ -18,7 +18,7 @@ import (
 
 // readerSource asks for long results: by await, and by a handler that looks for itself.
 const readerSource = `
-from cowboy_sdk import CowboyError, TaskGroup, actor, job_result, keccak256, public, runner, submit_job
+from cowboy_sdk import CowboyError, RunnerError, TaskGroup, actor, job_result, keccak256, public, runner, submit_job
 
 @actor
 class Reader:
@@ -39,6 +39,16 @@ class Reader:
         ask = lambda: runner.llm("p", timeout_blocks=200, callback_cycles=300_000, result_schema=schema)
         first, second = await TaskGroup(ask(), ask())
         self.storage["got"] = [len(first.output), len(second.output)]
+
+    @public
+    @runner.continuation
+    async def either(self, msg):
+        schema = {"max_return_bytes": msg.bytes, "expected_execution_ms": 1, "data_format": "text"}
+        ask = lambda: runner.llm("p", timeout_blocks=2_000, callback_cycles=300_000, result_schema=schema)
+        try:
+            first, second = await TaskGroup(ask(), ask())
+        except RunnerError as error:
+            self.storage["got"] = str(error)
 
     @public
     def ask(self, msg):
@@ -154,6 +164,25 @@ func TestAGroupReadsItsResults(t *testing.T) {
 	a.settled(first, dispatcher.OK, strings.Repeat("a", 33_000))
 	a.settled(second, dispatcher.OK, strings.Repeat("b", 32_800))
 	a.says("got", "null", `[33000,32800]`)
+}
+
+// TestAGroupOutlivesAResult: where what the first answer names is kept no longer when the last
+// one comes, the await raises RunnerError, as for a request that failed.
+func TestAGroupOutlivesAResult(t *testing.T) {
+	a := startSource(t, []byte(readerSource), "null")
+	a.does("either", `{"bytes":33000}`)
+	first, second := chain.ActorJobID(a.at, 0, a.height), chain.ActorJobID(a.at, 1, a.height)
+	a.settled(first, dispatcher.OK, strings.Repeat("a", 33_000))
+	a.g.Params.Job.KeepBlocks = 3 // a vote
+	a.until(first, dispatcher.Ended)
+	for range 5 {
+		a.block()
+	}
+	if row := a.row(dispatcher.KeptKey(first)); row != nil {
+		t.Fatalf("%d bytes are kept", len(row))
+	}
+	a.settled(second, dispatcher.OK, strings.Repeat("b", 33_000))
+	a.says("got", "null", `"the result is no longer kept"`)
 }
 
 // TestKeepingIsPaid: a job pays for keeping its result where its answer may have no room for

@@ -845,10 +845,14 @@ def job_result(job_id, digest=None):
 
 
 def _output(answer):
-    """The output of an answer, or what it names; JSON has no bytes."""
+    """The output of an answer, or what it names; JSON has no bytes. What an answer of a
+    group names may be gone when the last of the group has come."""
     output = answer.get("output")
     if type(output) is dict and type(output.get("hash")) is bytes:
-        return job_result(answer["job_id"], output["hash"])
+        try:
+            return job_result(answer["job_id"], output["hash"])
+        except NotFound:
+            raise RunnerError("the result is no longer kept")
     return output
 
 
