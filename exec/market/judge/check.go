@@ -60,19 +60,36 @@ const (
 	bytesOfJSON = bytesOfText - 29
 )
 
+// bytesBare are those of JSON without a string: ten digits, six that structure, four blanks, the
+// signs, point and exponents of numbers, and what the letters of true, false and null add.
+const bytesBare = 10 + 6 + 4 + 5 + 8
+
+// entropyOfJSON is the most that n bytes of JSON can have, or a little more, in 65,536ths of a
+// bit: one without a string has bytesBare different bytes, and any other a quote twice.
+func entropyOfJSON(n uint64) uint64 {
+	most := log2(min(bytesOfJSON, n))
+	if n <= bytesBare || n > bytesOfJSON {
+		return most
+	}
+	return max(log2(bytesBare), most+1-(2<<16)/n) // log2 rounds down
+}
+
 // reachable reports whether data that is not empty can have an entropy of so many thousandths of
 // a bit in each byte: at most that of as many bytes, all of them different, as the job takes, or
 // as there are in its format.
 func reachable(millibits uint64, terms *chain.JobTerms) bool {
-	different := uint64(256)
+	n := uint64(terms.ResultSchema.MaxReturnBytes)
+	var most uint64
 	switch terms.ResultSchema.DataFormat {
 	case chain.FormatText:
-		different = bytesOfText
+		most = log2(min(bytesOfText, n))
 	case chain.FormatJSON:
-		different = bytesOfJSON
+		most = entropyOfJSON(n)
+	default:
+		most = log2(min(256, n))
 	}
 	high, want := bits.Mul64(millibits, 1<<16)
-	return high == 0 && 1_000*log2(min(different, uint64(terms.ResultSchema.MaxReturnBytes))) >= want
+	return high == 0 && 1_000*most >= want
 }
 
 // modes are how many runners a mode needs at least (CIP-2 §9), 0 for one that is not judged.
