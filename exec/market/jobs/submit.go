@@ -71,7 +71,7 @@ func (c *Call) chargeAll(id chain.Hash, spec *chain.JobSpec, terms *chain.JobTer
 	if err != nil {
 		return load, err
 	}
-	reading, err := runners.ReadingCycles(c.State)
+	reading, err := runners.ReadingCycles(c.State, c.Params)
 	if err != nil {
 		return load, err
 	}

@@ -23,6 +23,8 @@ var (
 	ErrStake = verdict.New(verdict.Stake, "the stake is below the floor, or does not cover the largest job declared")
 	// ErrFull means that the active list has no place left (resolution 12.2).
 	ErrFull = verdict.New(verdict.Limit, "no more runners can register")
+	// ErrOffers means that the offers of more than 1 KiB of all runners have no room for this one.
+	ErrOffers = verdict.New(verdict.Limit, "the registry has no more room for long offers: one of 1 KiB has some always")
 	// ErrTranches means more unbonding at a time than a record holds.
 	ErrTranches = verdict.New(verdict.Limit, "as much unbonds as may at a time: withdraw what is free first")
 	// ErrPromised means stake that jobs hold.

@@ -2,9 +2,12 @@ package runners
 
 import (
 	"encoding/binary"
+	"errors"
+	"strings"
 	"testing"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/cbor"
 	"github.com/cowboy-foundation/cowboy/chain/params"
 	"github.com/cowboy-foundation/cowboy/crypto/keccak"
 	"github.com/cowboy-foundation/cowboy/state"
@@ -131,5 +134,58 @@ func TestLongOffersAreCounted(t *testing.T) {
 	counts("and comes back with the same", long)
 	if r, err := Read(b.State, chain.Address{2}); err != nil || int(r.Long) != long.weigh(len(long.encode())) {
 		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+// TestLongOffersEnd: beyond what a job pays a quarter of a transaction's cycles for, the registry
+// takes no offer that is longer than the runner's before, and short ones always.
+func TestLongOffersEnd(t *testing.T) { // ADR 222
+	p := params.Default()
+	p.Runner.OfferCooldownBlocks = 0
+	b := &Book{State: state.NewOverlay(statetest.NewMaps(nil)), Params: &p, Height: 5}
+	offer := func(endpoint int) *Offer {
+		return &Offer{Capabilities: chain.Capabilities{MaxConcurrentJobs: 1}, Endpoint: strings.Repeat("e", endpoint)}
+	}
+	register := func(n byte, o *Offer) error {
+		_, err := b.Register(chain.Address{n}, p.Runner.StakeFloor, 0, o, unpaid)
+		return err
+	}
+	long := offer(2_000)
+	bytes := uint64(long.weigh(len(long.encode())))
+	end := offersRoom + excessBytes*uint64(p.MaxTxCycles/4)
+	for all, want := range map[uint64]error{end - bytes: nil, end - bytes + 1: ErrOffers} {
+		b.State.SetStorage(chain.AddrRunnerRegistry, longKey(), cbor.AppendUint(nil, all))
+		before := b.State.Snapshot()
+		if err := register(1, long); !errors.Is(err, want) {
+			t.Errorf("an offer of %d bytes beside %d: %v, want %v", bytes, all, err, want)
+		}
+		b.State.Revert(before)
+		if err := register(1, offer(10)); err != nil {
+			t.Errorf("a short offer beside %d bytes: %v", all, err)
+		}
+		b.State.Revert(before)
+	}
+	for all, want := range map[uint64]chain.Cycles{
+		0: 0, offersRoom: 0, offersRoom + excessBytes: 1, end: p.MaxTxCycles / 4, 1 << 34: p.MaxTxCycles / 4,
+	} {
+		b.State.SetStorage(chain.AddrRunnerRegistry, longKey(), cbor.AppendUint(nil, all))
+		if got, err := ReadingCycles(b.State, &p); err != nil || got != want {
+			t.Errorf("reading %d bytes: %d cycles, %v, want %d", all, got, err, want)
+		}
+	}
+	b.State.SetStorage(chain.AddrRunnerRegistry, longKey(), cbor.AppendUint(nil, end-bytes))
+	if err := register(1, long); err != nil {
+		t.Fatal(err)
+	}
+	p.MaxTxCycles /= 2 // a vote: who has a long offer may make it shorter
+	r, err := Read(b.State, chain.Address{1})
+	if err != nil || r == nil || r.Long != uint32(bytes) {
+		t.Fatalf("the record %+v, %v", r, err)
+	}
+	if err := b.countLong(r, int(bytes)-100); err != nil || r.Long != uint32(bytes)-100 {
+		t.Errorf("a shorter one: %d bytes count, %v", r.Long, err)
+	}
+	if err := b.countLong(r, int(bytes)); !errors.Is(err, ErrOffers) {
+		t.Errorf("a longer one again: %v", err)
 	}
 }

@@ -74,7 +74,7 @@ func sizeOf(bytes int) int {
 func (o *Offer) weigh(row int) int { return row + domainBytes*len(o.Capabilities.HTTPDomains) }
 
 // countLong counts the offer of a runner among the long ones, or no more where it is short or the
-// runner leaves; the caller writes the record. The error is a fault.
+// runner leaves; the caller writes the record. The error is [ErrOffers] or a fault.
 func (b *Book) countLong(r *Runner, bytes int) error {
 	long := uint32(0)
 	if sizeOf(bytes) > 0 {
@@ -90,7 +90,11 @@ func (b *Book) countLong(r *Runner, bytes int) error {
 	if all < uint64(r.Long) {
 		return ErrRecord
 	}
-	b.State.SetStorage(chain.AddrRunnerRegistry, longKey(), cbor.AppendUint(nil, all-uint64(r.Long)+uint64(long))) // 2^34 at most
+	next := all - uint64(r.Long) + uint64(long) // 2^34 at most
+	if long > r.Long && next > offersRoom+excessBytes*uint64(mostReading(b.Params)) {
+		return ErrOffers
+	}
+	b.State.SetStorage(chain.AddrRunnerRegistry, longKey(), cbor.AppendUint(nil, next))
 	r.Long = long
 	return nil
 }
@@ -112,12 +116,16 @@ func readLong(view Reader) (uint64, error) {
 // as long as one cycle may: 40 µs for an offer that counts as 16 KiB.
 const excessBytes = 20
 
+// mostReading is the most that a job pays for reading offers, a quarter of what a transaction
+// may take: no set of long offers makes jobs impossible. [Book.countLong] refuses offers beyond.
+func mostReading(p *params.Params) chain.Cycles { return p.MaxTxCycles / 4 }
+
 // ReadingCycles is what a job pays besides for the offers that [Offers] has no room to keep: none
 // as long as the long ones of all that are registered have room. Those of the ones that are not
 // healthy count too, as they may come back. The error is a fault.
-func ReadingCycles(view Reader) (chain.Cycles, error) {
+func ReadingCycles(view Reader, p *params.Params) (chain.Cycles, error) {
 	all, err := readLong(view)
-	return chain.Cycles(max(all, offersRoom)-offersRoom) / excessBytes, err
+	return min(chain.Cycles(max(all, offersRoom)-offersRoom)/excessBytes, mostReading(p)), err
 }
 
 // decoded returns the offer of a runner that has a record, which names it by its hash.
