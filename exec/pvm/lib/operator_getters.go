@@ -60,7 +60,7 @@ func attrGetterClass(m *vm.Machine) *vm.Class {
 			defer m.Release(mark)
 			v := obj
 			for _, part := range g.paths[i] {
-				m.Charge(m.Prices().DictOp)
+				m.ChargeLookup(v)
 				name, _ := part.StrObject()
 				next, err := m.GetAttr(v, name)
 				if err != nil {

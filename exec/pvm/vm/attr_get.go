@@ -57,6 +57,24 @@ func (m *Machine) raiseAttribute(v Value, name *Str, format string, args ...any)
 	return err
 }
 
+// ChargeLookup is the price of a look-up of an attribute of v for a native that makes many:
+// an instruction has its cache, a native looks along the whole order each time, where the
+// class remembers nothing.
+func (m *Machine) ChargeLookup(v Value) {
+	m.Charge(m.dyn.Step)
+	m.chargeOrder(m.classOf(v))
+	if c, ok := v.asClass(); ok {
+		m.chargeOrder(c)
+	}
+}
+
+// chargeOrder charges for the tables of a long order of a class that does not remember.
+func (m *Machine) chargeOrder(c *Class) {
+	if len(c.mro) > shortMRO && !c.far() {
+		m.elements(len(c.mro))
+	}
+}
+
 // LookupAttr is GetAttr that answers false instead of AttributeError.
 func (m *Machine) LookupAttr(v Value, name *Str) (Value, bool, error) {
 	r, ok, err := m.findAttr(v, name)

@@ -172,6 +172,7 @@ func builtinHasattr(m *Machine, a Args) (Value, error) {
 	if err != nil {
 		return unbound, err
 	}
+	m.chargeOrder(m.classOf(a.Values[0]))
 	_, ok, err := m.LookupAttr(a.Values[0], name)
 	if m.isRaised(err, m.rt.classes.AttributeError) {
 		return False, nil

@@ -178,6 +178,7 @@ func (m *Machine) matchClass(v, class Value, names []Value, positional int) (Val
 	defer m.Release(mark)
 	take := func(name *Str) (bool, error) {
 		m.Charge(2 * m.dyn.DictOp) // it is looked for among those before, and looked up
+		m.chargeOrder(m.classOf(v))
 		m.nameWork(len(name.s))
 		if seen[name.s] {
 			return false, m.Raise(m.rt.classes.TypeError, "%s() got multiple sub-patterns for attribute '%s'", c.name, name.s)
