@@ -228,8 +228,9 @@ func oneOrTuple(m *vm.Machine, n int, get func(i int) (vm.Value, error)) (vm.Val
 	m.Alloc(16 * n)
 	defer m.Release(m.Hold(vm.None))
 	out := make([]vm.Value, 0, n)
-	// Paid: by the elements above, and by get.
+	// Paid: by the elements above, and two steps each: what is got may be made anew.
 	for i := range n {
+		m.Charge(2 * m.Prices().Step)
 		v, err := get(i)
 		if err != nil {
 			return vm.None, err
