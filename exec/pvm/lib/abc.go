@@ -118,7 +118,13 @@ func computeAbstract(m *vm.Machine, c *vm.Class) error {
 		if failed != nil {
 			return false
 		}
-		if k := v.Kind(); k == vm.KindInstance || k == vm.KindList || k == vm.KindDict || k == vm.KindSet {
+		k := v.Kind()
+		if k == vm.KindFunction { // of a short order
+			m.Charge(m.Prices().Step)
+		} else {
+			m.Charge(m.Prices().NativeCall)
+		}
+		if k == vm.KindInstance || k == vm.KindList || k == vm.KindDict || k == vm.KindSet {
 			m.Charge(2 * m.Prices().NativeCall) // for an exception that nobody hears of
 		}
 		r, ok, err := m.LookupAttr(v, mark)
@@ -135,10 +141,10 @@ func computeAbstract(m *vm.Machine, c *vm.Class) error {
 	var all []own
 	c.EachOwn(func(name string, v vm.Value) { all = append(all, own{name, v}) })
 	elements(m, 2*len(all))
-	// Paid: by the elements above: what has attributes is asked for one.
+	// Paid: by the elements above; what has attributes is asked for one, and pays for it.
 	for _, o := range all {
 		if o.v.Bound() && couldBeAbstract(o.v) && abstract(o.v) {
-			names, known[o.name] = append(names, m.Interned(o.name).Value()), true
+			names, known[o.name] = append(names, m.NewStr(o.name)), true
 		}
 	}
 	for _, b := range c.Bases() {
@@ -150,8 +156,8 @@ func computeAbstract(m *vm.Machine, c *vm.Class) error {
 		if err != nil {
 			return err
 		}
-		m.ChargeEach(2*len(items), m.Prices().DictOp) // each is looked up twice
-		// Paid: by the charge above: an attribute of the class is looked up, and one of that.
+		m.ChargeEach(len(items), m.Prices().NativeCall)
+		// Paid: by the charge above: an attribute of the class is looked up, and what asks that for one pays for it.
 		for _, item := range items {
 			name, ok := item.StrObject()
 			if !ok {

@@ -195,7 +195,7 @@ func (m *Machine) moduleGet(v Value, c *Class, name *Str) (Value, bool, error) {
 		return r, ok, err
 	}
 	if name.s != "__getattr__" {
-		if get, ok := mod.dict.getStr(m, m.newStr("__getattr__")); ok {
+		if get, ok := mod.dict.getStr(m, m.intern("__getattr__")); ok {
 			r, err := m.Call(get, name.val())
 			return r, err == nil, err
 		}
