@@ -158,7 +158,7 @@ func (m *Machine) allIn(a, b Value) (bool, error) {
 		if err != nil || !ok {
 			return err == nil, err
 		}
-		m.Charge(m.dyn.DictOp)
+		m.Charge(m.dyn.Step + m.dyn.DictOp)
 		is, _, err := m.containerContains(b, v)
 		if err != nil || !is {
 			return false, err

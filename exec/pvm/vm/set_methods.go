@@ -227,8 +227,11 @@ func setInclusion(super bool) NativeFunc {
 	}
 }
 
-// disjoint tells whether no item of v is in s.
+// disjoint tells whether no item of v is in s: those of a set by their known hashes.
 func (m *Machine) disjoint(s *Set, v Value) (bool, error) {
+	if o, ok := v.ref.self.(*Set); ok && exact(v) {
+		return m.apart(s, o)
+	}
 	it, err := m.Iter(v)
 	if err != nil {
 		return false, err
@@ -239,7 +242,7 @@ func (m *Machine) disjoint(s *Set, v Value) (bool, error) {
 		if err != nil || !ok {
 			return err == nil, err
 		}
-		m.Charge(m.dyn.DictOp)
+		m.Charge(m.dyn.Step + m.dyn.DictOp)
 		hash, err := m.keyHash(x)
 		if err != nil {
 			return false, err
@@ -248,4 +251,20 @@ func (m *Machine) disjoint(s *Set, v Value) (bool, error) {
 			return false, err
 		}
 	}
+}
+
+// apart tells whether no element of b is in a.
+func (m *Machine) apart(a, b *Set) (bool, error) {
+	for i := 0; i < len(b.table.entries); i++ {
+		e := b.table.entries[i]
+		if e.key.ref == nil {
+			m.Charge(m.dyn.Element)
+			continue
+		}
+		m.Charge(m.dyn.DictOp)
+		if at, err := a.table.find(m, e.key, e.hash); err != nil || at >= 0 {
+			return false, err
+		}
+	}
+	return true, nil
 }
