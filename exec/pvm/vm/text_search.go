@@ -13,12 +13,26 @@ const (
 
 // indexText is strings.Index in linear time.
 func indexText(s, sub string) int {
+	left := vainSearch * len(s)
+	return nextIndex(s, sub, &left)
+}
+
+// nextIndex is indexText for one of many searches along a text. left is how many bytes
+// they may still compare in vain, all of them together.
+func nextIndex(s, sub string, left *int) int {
 	if len(sub) <= shortSearch {
 		// Paid: by the caller, a character for each byte of s; at most shortSearch bytes are compared at each.
 		return strings.Index(s, sub)
 	}
-	// Bounded: by vainSearch times the length of s, which the caller paid.
-	for at, left := 0, vainSearch*len(s); len(s)-at >= len(sub); at++ {
+	// Bounded: by left, a few times the length of the text, which the caller paid.
+	for at := 0; len(s)-at >= len(sub); at++ {
+		if *left < 0 {
+			i := linearIndex(s[at:], sub, false)
+			if i >= 0 {
+				i += at
+			}
+			return i
+		}
 		// Paid: by the caller, as each search goes on where the last one ended.
 		i := strings.Index(s[at:len(s)-len(sub)+shortSearch], sub[:shortSearch])
 		if i < 0 {
@@ -27,12 +41,7 @@ func indexText(s, sub string) int {
 		if at += i; s[at:at+len(sub)] == sub {
 			return at
 		}
-		if left -= len(sub); left < 0 {
-			if i = linearIndex(s[at:], sub, false); i >= 0 {
-				i += at
-			}
-			return i
-		}
+		*left -= len(sub)
 	}
 	return -1
 }
@@ -100,10 +109,10 @@ func countText(s, sub string) int {
 		// Paid: by the caller, a character for each byte of s.
 		return strings.Count(s, sub)
 	}
-	n := 0
+	n, left := 0, vainSearch*len(s)
 	// Paid: by the caller, as each search goes on where the last one ended.
 	for {
-		i := indexText(s, sub)
+		i := nextIndex(s, sub, &left)
 		if i < 0 {
 			return n
 		}
@@ -119,9 +128,10 @@ func replaceText(s, old, by string, n int) string {
 		return strings.Replace(s, old, by, n)
 	}
 	var b strings.Builder
+	left := vainSearch * len(s)
 	// Paid: by the caller, as each search goes on where the last one ended.
 	for ; n > 0; n-- {
-		i := indexText(s, old)
+		i := nextIndex(s, old, &left)
 		if i < 0 {
 			break
 		}
@@ -140,9 +150,10 @@ func splitText(s, sep string, n int) []string {
 		return strings.SplitN(s, sep, n)
 	}
 	var parts []string
+	left := vainSearch * len(s)
 	// Paid: by the caller, as each search goes on where the last one ended.
 	for ; n != 1; n-- {
-		i := indexText(s, sep)
+		i := nextIndex(s, sep, &left)
 		if i < 0 {
 			break
 		}

@@ -43,9 +43,10 @@ func (m *Machine) splitStr(s, sep string) Value {
 	n := countText(s, sep) + 1
 	m.ChargeEach(n, m.dyn.Element)
 	items := make([]Value, n)
+	left := vainSearch * len(s)
 	// Paid: by the charge for each part above, and by split, a character for each byte of s.
 	for i := range n - 1 {
-		at := indexText(s, sep)
+		at := nextIndex(s, sep, &left)
 		items[i] = m.newStr(s[:at]).val()
 		s = s[at+len(sep):]
 	}
