@@ -224,9 +224,8 @@ func (m *Machine) isCoroutine(v Value) bool {
 
 // sequenceIter iterates by __getitem__ from 0 until IndexError.
 func (m *Machine) sequenceIter(v Value) Value {
-	m.Alloc(smallBytes)
 	i := int64(0)
-	it := &Iterator{roots: func(visit func(Value)) { visit(v) }}
+	it := m.newIterator(iterFunc, v)
 	it.next = func(m *Machine) (Value, bool, error) {
 		r, err := m.GetItem(v, SmallInt(i))
 		if err != nil {
@@ -238,7 +237,7 @@ func (m *Machine) sequenceIter(v Value) Value {
 		i++
 		return r, true, nil
 	}
-	return it.head(KindIterator, nil, it)
+	return it.val()
 }
 
 // Next is next(it); false when exhausted. The value beside false is the
