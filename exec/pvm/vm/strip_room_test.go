@@ -14,10 +14,14 @@ func TestStripTakesRoomForWhatDiffers(t *testing.T) {
 	chars := strings.Repeat("ab", 1<<20)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	within := memberOf(self, chars)
+	announced := 0
+	within := memberOf(self, chars, func(n int) { announced += n })
 	runtime.ReadMemStats(&after)
 	if took := after.TotalAlloc - before.TotalAlloc; took > 64<<10 {
 		t.Errorf("a set of two characters took %d bytes", took)
+	}
+	if announced != 2*memberBytes {
+		t.Errorf("a set of two characters announced %d bytes", announced)
 	}
 	if !within('a') || !within('b') || within('c') {
 		t.Error("the set does not hold what it was made of")

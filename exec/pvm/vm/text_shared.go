@@ -82,7 +82,7 @@ func stripMethod(name string, left, right bool) Def {
 				return unbound, err
 			}
 			m.ChargeEach(len(chars), m.dyn.Char)
-			within = memberOf(self, chars)
+			within = memberOf(self, chars, m.Alloc)
 		}
 		out := trim(self, s, within, left, right)
 		if len(out) == len(s) {
@@ -102,13 +102,19 @@ func (m *Machine) stripChars(self, x Value, name string) (string, error) {
 	return m.textArg(self, x, "")
 }
 
-// memberOf is the set of the characters of a text.
-func memberOf(self Value, chars string) func(rune) bool {
+// memberBytes is the modelled size of a character in the set of them.
+const memberBytes = 16
+
+// memberOf is the set of the characters of a text, whose room it announces as it grows.
+func memberOf(self Value, chars string, announce func(int)) func(rune) bool {
 	if self.Kind() == KindStr {
 		set := make(map[rune]bool) // it grows by what differs: the text may be a million times one character
 		// Paid: by stripMethod, a character for each byte.
 		for _, r := range chars {
-			set[r] = true
+			if !set[r] {
+				announce(memberBytes)
+				set[r] = true
+			}
 		}
 		return func(r rune) bool { return set[r] }
 	}
