@@ -57,6 +57,31 @@ func TestWhatIsHeldIsCounted(t *testing.T) {
 	}
 }
 
+// TestLongNamesAreCounted: so are the texts of names that classes keep, of attributes and of
+// what was looked for along a long order, and those of shapes.
+func TestLongNamesAreCounted(t *testing.T) {
+	rt, err := pvm.NewRuntime([2]uint64{3, 5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, body := range map[string]string{
+		"of attributes of a class":      "    setattr(C, 'a' * 100000 + str(i), 0)\n",
+		"of a class":                    "    L.append(type('C', (), {'a' * 100000 + str(i): 0}))\n",
+		"looked for along a long order": "    hasattr(C, 'a' * 100000 + str(i))\n",
+		"of shapes":                     "    setattr(C(), 'a' * 100000 + str(i), 0)\n",
+		"of what is abstract":           "    abc.update_abstractmethods(type('C', (), {'__abstractmethods__': (), 'a' * 100000 + str(i): f}))\n",
+	} {
+		source := "import abc\nL = []\nK = object\nfor i in range(11): K = type('K', (K,), {})\nclass C(K): pass\n@abc.abstractmethod\ndef f(): pass\ni = 0\nwhile True:\n    i += 1\n" + body
+		p, err := pvm.Compile([]byte(source), "attack", pvm.DefaultLimits())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if held, counted := heldBy(t, rt, p, 12_000_000); held > 2*counted+countedFixed {
+			t.Errorf("names %s: %d bytes are held, %d are counted", name, held, counted)
+		}
+	}
+}
+
 var (
 	heldStep        = flag.Int("held", 3, "TestAllThatIsHeldIsCounted takes one expression in so many")
 	generatedCycles = flag.Int64("generated", 40_000_000, "cycles of each program of TestGeneratedCodeGoes")

@@ -125,7 +125,7 @@ func (m *Machine) classSet(k, meta *Class, name *Str, x Value) error {
 	m.touch(&k.Object)
 	if x.Bound() {
 		if _, had := k.names.get(key); !had {
-			m.Alloc(dictEntryBytes)
+			m.Alloc(dictEntryBytes + longText(key))
 		}
 		k.names.put(key, x)
 	} else if !k.names.del(key) {

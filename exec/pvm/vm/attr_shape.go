@@ -42,12 +42,13 @@ func (s *shape) follower(name *Str) *shape {
 	return s.next[name.s]
 }
 
-// withAttr is the shape with one more attribute, nil when there are too many.
+// withAttr is the shape with one more attribute, nil when there are too many or its name is
+// long: shapes stay until the call ends, and nothing counts their text.
 func (s *shape) withAttr(m *Machine, name *Str) *shape {
 	if n := s.follower(name); n != nil {
 		return n
 	}
-	if len(s.names) >= shapeNames || len(s.next) >= shapeNames || m.shapes >= shapesMax {
+	if len(s.names) >= shapeNames || len(s.next) >= shapeNames || m.shapes >= shapesMax || len(name.s) > longName {
 		return nil
 	}
 	m.shapes++

@@ -51,7 +51,7 @@ func (m *Machine) noteObject(o *Object) {
 		m.Charge(2 * m.dyn.NativeCall)
 		m.elements(len(x.names.keys))
 		saved := *x
-		saved.found, saved.foundAt = nil, 0
+		saved.found, saved.foundText, saved.foundAt = nil, 0, 0
 		// Bounded: Clip copies nothing.
 		x.subs, x.names.shared = slices.Clip(x.subs), true
 		undo = func() { *x = saved }

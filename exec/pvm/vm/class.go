@@ -25,16 +25,17 @@ type Class struct {
 	dotted  bool   // messages name its module as well
 	version uint32 // changes with the namespace of any class in mro; 0 only for builtins
 
-	special *specials          // special methods found along mro, unbound when absent; filled per version
-	borrows bool               // special is that of the only base: the class has none of its own
-	found   map[string]finding // along a long MRO, right for version foundAt; looked up, never iterated
-	foundAt uint32
-	filled  uint32 // version+1 for which special is right
-	ways    ways   // in which calling the class can be cut short, right for version ready-1
-	ready   uint32
-	shape   *shape  // root shape of instances
-	pattern Pattern // what instances are to match statements
-	fields  int     // most attributes that an instance was seen to have, a hint
+	special   *specials          // special methods found along mro, unbound when absent; filled per version
+	borrows   bool               // special is that of the only base: the class has none of its own
+	found     map[string]finding // along a long MRO, right for version foundAt; looked up, never iterated
+	foundAt   uint32
+	foundText int    // bytes of the names in found
+	filled    uint32 // version+1 for which special is right
+	ways      ways   // in which calling the class can be cut short, right for version ready-1
+	ready     uint32
+	shape     *shape  // root shape of instances
+	pattern   Pattern // what instances are to match statements
+	fields    int     // most attributes that an instance was seen to have, a hint
 }
 
 // Attrs holds the attributes of an instance: values by the shape's slots, or

@@ -61,6 +61,24 @@ func (n *namespace) add(key string, v Value) {
 	n.values = append(n.values, v)
 }
 
+// longText is how many bytes those names have that are too long to count as a name alone.
+func (n *namespace) longText() int {
+	size := 0
+	// Paid: by traceClass, which counts as many values by seen.
+	for _, key := range n.keys {
+		size += longText(key)
+	}
+	return size
+}
+
+// longText is how many bytes a name has beyond those that count as a name alone.
+func longText(key string) int {
+	if len(key) > longName {
+		return len(key)
+	}
+	return 0
+}
+
 // compact closes the holes.
 func (n *namespace) compact() {
 	keys, values := n.keys, n.values
@@ -493,12 +511,13 @@ func (c *Class) remembered(key string) (finding, bool) {
 // that of a few.
 func (m *Machine) findFar(c *Class, key string) finding {
 	m.elements(len(c.mro))
-	m.Alloc(findingBytes)
+	m.Alloc(findingBytes + len(key))
 	if c.foundAt != c.version {
-		c.found, c.foundAt = make(map[string]finding), c.version
+		c.found, c.foundText, c.foundAt = make(map[string]finding), 0, c.version
 	}
 	f := c.along(key)
 	c.found[key] = f
+	c.foundText += len(key)
 	return f
 }
 
@@ -506,7 +525,7 @@ func (m *Machine) findFar(c *Class, key string) finding {
 // alive what its namespaces have lost: nobody reads it, and no measurement counts it.
 func (c *Class) forgetOld() {
 	if c.foundAt != c.version {
-		c.found = nil
+		c.found, c.foundText = nil, 0
 	}
 	if c.filled != 0 && c.filled != c.version+1 {
 		c.special, c.filled = nil, 0

@@ -17,6 +17,7 @@ func (m *Machine) fillNamespace(c *Class, ns *Dict) error {
 		}
 		v := values[i]
 		m.nameWork(len(name.s))
+		m.Alloc(longText(name.s))
 		switch name.s {
 		case "__slots__":
 			slots = v

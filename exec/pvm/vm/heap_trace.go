@@ -322,7 +322,7 @@ func (t *tracer) traceClass(c *Class) int {
 		t.above = append(t.above, c)
 	}
 	c.forgetOld()
-	return c.countedBytes() + (len(c.mro)+len(c.slots))*mroBytes + len(c.names.values)*classNameBytes + len(c.found)*findingBytes
+	return c.countedBytes() + (len(c.mro)+len(c.slots))*mroBytes + len(c.names.values)*classNameBytes + c.names.longText() + len(c.found)*findingBytes + c.foundText
 }
 
 // countedBytes is the modelled size of the class itself.

@@ -239,7 +239,7 @@ func (m *Machine) keepPart(t *tracer, self any) error {
 			x.shape = &shape{}
 		}
 		t.keepShapes(x.shape)
-		x.found, x.foundAt = nil, 0 // a kept class remembers nothing, and is measured as such when a call changes it
+		x.found, x.foundText, x.foundAt = nil, 0, 0 // a kept class remembers nothing, and is measured as such when a call changes it
 		// Bounded: by the source of the library, once when a machine loads it.
 		for _, s := range x.subs {
 			t.push(s.value())
