@@ -27,7 +27,7 @@ func (d *decimalModule) fixedAttributes() []fixedAttribute {
 
 func (f fixedAttribute) value(m *vm.Machine) vm.Value {
 	if f.text != "" {
-		return m.NewStr(f.text)
+		return madeText(m, f.text)
 	}
 	return vm.SmallInt(f.n)
 }

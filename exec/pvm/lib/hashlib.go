@@ -135,7 +135,7 @@ func hashClass(m *vm.Machine) *vm.Class {
 			return get(m, s), nil
 		}
 	}
-	c.Getter("name", field(func(m *vm.Machine, s *hashState) vm.Value { return m.NewStr(s.name) }), nil)
+	c.Getter("name", field(func(m *vm.Machine, s *hashState) vm.Value { return madeText(m, s.name) }), nil)
 	c.Getter("digest_size", field(func(*vm.Machine, *hashState) vm.Value { return vm.SmallInt(32) }), nil)
 	c.Getter("block_size", field(func(_ *vm.Machine, s *hashState) vm.Value { return vm.SmallInt(int64(s.block)) }), nil)
 	return c

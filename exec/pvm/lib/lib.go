@@ -70,6 +70,12 @@ func orNone(a vm.Args, i int) vm.Value {
 	return v
 }
 
+// madeText is the text that a getter makes anew each time: getters pay for no call.
+func madeText(m *vm.Machine, text string) vm.Value {
+	m.Charge(m.Prices().NativeCall)
+	return m.NewStr(text)
+}
+
 // special finds a special method of v's class.
 func special(m *vm.Machine, v vm.Value, name string) (vm.Value, bool) {
 	return m.ClassOf(v).Lookup(m, name)

@@ -97,7 +97,7 @@ func (r *reModule) defineFlags(m *vm.Machine, mod *vm.Module) error {
 	r.flag.Getter("name", func(m *vm.Machine, v vm.Value) (vm.Value, error) {
 		n, _ := v.Int64()
 		// Paid: by shownFlag, a character each.
-		return m.NewStr(strings.ReplaceAll(shownFlag(m, n), "re.", "")), nil
+		return madeText(m, strings.ReplaceAll(shownFlag(m, n), "re.", "")), nil
 	}, nil)
 	mod.Set(m, "RegexFlag", v)
 	// Bounded: by ten flags; once, when the library is loaded.
