@@ -382,7 +382,9 @@ func (m *Machine) waysOf(c *Class) ways {
 	}
 	w := m.findWays(c)
 	if !c.builtin && (w.init != nil || w.bare) && m.checkAbstract(c) == nil {
-		if c.mark >= touched { // no call finds checked what another has checked
+		// No call finds checked what another has checked. One entry takes all versions back: a class
+		// that this call has changed has one, or the note of its change restores the answer.
+		if c.mark == kept || c.mark == touched && c.ready == 0 {
 			m.recordUndo(func() { c.ready = 0 }, nil)
 		}
 		c.ways, c.ready = w, c.version+1
