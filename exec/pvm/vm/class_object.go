@@ -12,7 +12,7 @@ func forbiddenName(name string) bool { return gate.ForbiddenAttribute(name) }
 // longName is how many bytes a name has that is looked up for the price of the
 // instruction. A longer one is read whole by each table that it is looked for in, and no
 // site remembers what was found, so that the charge is the same whatever a site knows.
-const longName = 255
+const longName = 64
 
 // forbidden is forbiddenName of an attribute about to be looked up, which a long name
 // pays for.

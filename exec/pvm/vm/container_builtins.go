@@ -199,7 +199,7 @@ func anyOrAll(want bool) NativeFunc {
 			if err != nil || !ok {
 				return Bool(!want), err
 			}
-			m.Charge(m.dyn.Element)
+			m.Charge(2 * m.dyn.Element) // for the item and its truth
 			is, err := m.Truth(v)
 			if err != nil || is == want {
 				return Bool(want), err

@@ -31,6 +31,7 @@ func (m *Machine) containerCompare(op CompareOp, a, b Value) (Value, bool, error
 		}
 	case *Slice:
 		if y, ok := b.ref.self.(*Slice); ok {
+			m.Charge(m.dyn.DictOp) // for the parts of both, side by side
 			if x == y {
 				return Bool(op == CompareEq || op == CompareLe || op == CompareGe), true, nil
 			}

@@ -147,7 +147,7 @@ func zipNew(m *Machine, a Args) (Value, error) {
 		if len(srcs) == 0 {
 			return unbound, false, nil
 		}
-		m.ChargeEach(len(srcs), m.dyn.Element)
+		m.ChargeEach(1+len(srcs), m.dyn.Element) // the row is an object, and has an item of each
 		row := m.newTuple(make([]Value, len(srcs)))
 		defer m.Release(m.Hold(row.val()))
 		// Paid: by the charge for each source above.
