@@ -396,7 +396,7 @@ func (m *Machine) changed(c *Class) {
 	for queue := []*Class{c}; len(queue) > 0; {
 		k := queue[len(queue)-1]
 		queue = queue[:len(queue)-1]
-		m.elements(k.learning()) // what is known of the class is found anew
+		m.elements(2 * k.learning()) // what is known of the class is found anew, and put into a new table
 		for _, s := range k.subs {
 			m.Charge(m.dyn.Element)
 			if s.version < first {
