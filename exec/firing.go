@@ -36,6 +36,7 @@ func (w *want) whole() chain.Usage {
 type promise struct {
 	to     chain.Address
 	cycles chain.Cycles
+	waits  timers.ID // that keeps its place meanwhile; of one that fires none
 }
 
 // Events of the timers themselves, with the id of the timer and the address of
@@ -121,8 +122,8 @@ func (b *block) candidates(head *timers.Head) ([]timers.ID, error) {
 // and due, before them. Timers of others compete as their messages would, or anybody
 // could hold up an actor with timers that use nothing (ADR 74).
 //
-// again says that the timer is looked at once more, after others have fired: if it cannot
-// fire now, nothing is held against it.
+// again says that others have fired since the timer was looked at. One that waits for its
+// actor's cycles keeps its place; what found no room before is looked at for the first time.
 func (b *block) giveTurn(t *timers.Timer, left *chain.Usage, again bool) error {
 	w, err := b.wants(t)
 	if err != nil {
@@ -140,8 +141,8 @@ func (b *block) giveTurn(t *timers.Timer, left *chain.Usage, again bool) error {
 	if err != nil {
 		return err
 	}
-	if busy && again {
-		return nil
+	if busy && again && b.savedUp(t.ID) {
+		return nil // it was looked at before the others
 	}
 	if busy {
 		look, err := b.saveUp(t)
@@ -151,9 +152,6 @@ func (b *block) giveTurn(t *timers.Timer, left *chain.Usage, again bool) error {
 	tip, ok, err := timers.Fund(purse{b}, b.state, b.clock(), t, w.bid, w.whole())
 	if err != nil {
 		return err
-	}
-	if !ok && again {
-		return nil
 	}
 	if !ok {
 		look, err := b.unfunded(t)
@@ -211,7 +209,7 @@ func (b *block) loadOf(by, to chain.Address) (chain.Hash, chain.Cycles, error) {
 // hold holds cycles back in an actor's bucket.
 func (b *block) hold(to chain.Address, cycles chain.Cycles) (*promise, error) {
 	held, err := actor.Hold(b.state, &b.in.Params.Actor, b.in.Height, to, cycles)
-	return &promise{to, held}, err
+	return &promise{to: to, cycles: held}, err
 }
 
 // giveBack ends a promise.
@@ -227,6 +225,7 @@ func (b *block) giveBack(p *promise) error {
 func (b *block) saveUp(t *timers.Timer) (chain.Usage, error) {
 	if t.To == t.Actor && !b.promisedTo(t.To) {
 		rest, err := b.hold(t.To, b.in.Params.Actor.BlockCyclesBurst)
+		rest.waits = t.ID
 		b.saved = append(b.saved, rest)
 		return chain.Usage{}, err
 	}
@@ -244,6 +243,12 @@ func (b *block) promisedTo(a chain.Address) bool {
 	}
 	// Bounded: by timer.candidates_per_block, 65,536 at most.
 	return slices.ContainsFunc(b.saved, func(p *promise) bool { return p.to == a })
+}
+
+// savedUp reports whether cycles are held back for this timer, which keeps its place.
+func (b *block) savedUp(id timers.ID) bool {
+	// Bounded: by timer.candidates_per_block, 65,536 at most.
+	return slices.ContainsFunc(b.saved, func(p *promise) bool { return p.waits == id })
 }
 
 // busy reports whether an actor has used up its cycles of this block (resolution

@@ -10,6 +10,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/chain/order"
 	"github.com/cowboy-foundation/cowboy/chain/params"
 	"github.com/cowboy-foundation/cowboy/exec"
+	"github.com/cowboy-foundation/cowboy/exec/manifest"
 	"github.com/cowboy-foundation/cowboy/exec/timers"
 )
 
@@ -222,5 +223,38 @@ func TestNoRoomMeansAboveTheRest(t *testing.T) { // ADR 241
 				t.Errorf("%+v of %+v used: %+v", used, lane, got)
 			}
 		}
+	}
+}
+
+// TestWhoCannotPayHoldsNobodyUp: of timers that found no room at first, one that turns out not to
+// be paid for when there is room is put off like any other, and does not keep its place among the
+// candidates.
+func TestWhoCannotPayHoldsNobodyUp(t *testing.T) { // ADR 86, 241
+	w := newWorkshop(t, func(p *params.Params) {
+		p.Timer.DefaultCycles, p.Timer.DefaultCells = 900_000, 1_000
+		p.Actor.BlockCycles, p.Actor.BlockCyclesBurst = 8_000_000, 8_000_000
+	})
+	rich, r := w.deploy(bob, clockwork, manifest.Manifest("econ.hold_balance", "storage.kv", "timer.schedule"))
+	if r.Code != chain.CodeOK {
+		t.Fatalf("deploy: %+v", r)
+	}
+	w.give(rich, 200*chain.WeiPerCBY)
+	poor := w.addr
+	due := uint64(w.height) + 16
+	for _, who := range []chain.Address{poor, rich, poor, poor, poor, poor, rich, poor, poor, poor, poor, poor} {
+		w.addr = who
+		if r := w.block(w.message("at", uintArg(due))).Receipts[0]; r.Code != chain.CodeOK {
+			t.Fatalf("at: %+v", r)
+		}
+	}
+	w.addr = poor
+	for uint64(w.height) < due-1 {
+		w.block()
+	}
+	w.drain(0)
+	w.base = chain.FeePair{PerCycle: 100, PerCell: 100} // beyond twice what the escrows were for
+	fired := len(w.block().Receipts)
+	if fired != 2 || w.head().Ready != 0 {
+		t.Errorf("%d fired, %d keep their places", fired, w.head().Ready)
 	}
 }
