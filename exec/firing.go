@@ -338,12 +338,12 @@ func (b *block) fireMore() error {
 		if left.Cycles < b.in.Params.Timer.MinCycles {
 			return nil
 		}
-		t, err := timers.Load(b.state, id)
+		t, err := timers.LoadDue(b.state, id)
 		if err != nil {
 			return err
 		}
 		if t == nil {
-			continue // cancelled by a timer that has fired meanwhile
+			continue // cancelled, or moved, by a timer that has fired meanwhile
 		}
 		chosen := len(b.due)
 		if err := b.giveTurn(t, &left, true); err != nil {

@@ -109,6 +109,7 @@ func TestTopologyGivesTheDepths(t *testing.T) {
 var queuesOf = map[string]string{
 	"node evidenceQueued":                "evidence",
 	"node/query depth":                   "subscribers",
+	"node/rpc storedEncodings":           "", // places of who encodes
 	"node/ledger requestsQueued":         "ledger's inbox",
 	"node/ledger eventsQueued":           "finalized",
 	"node/statesync inboxLen":            "requests of state", // and the client's
