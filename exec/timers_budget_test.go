@@ -258,3 +258,62 @@ func TestWhoCannotPayHoldsNobodyUp(t *testing.T) { // ADR 86, 241
 		t.Errorf("%d fired, %d keep their places", fired, w.head().Ready)
 	}
 }
+
+// TestAMovedTimerIsNotPutOff: a timer that another one moves in the second look of a block comes
+// due where it was moved to, also where its receiver has no cycles left by then.
+func TestAMovedTimerIsNotPutOff(t *testing.T) { // ADR 241
+	for later := range uint64(6) { // another order of the timers in each
+		movedInItsBlock(t, 20+later)
+	}
+}
+
+func movedInItsBlock(t *testing.T, later uint64) {
+	t.Helper()
+	w := newWorkshop(t, func(p *params.Params) {
+		p.Timer.DefaultCycles, p.Timer.DefaultCells = 900_000, 1_000
+		p.Actor.BlockCycles, p.Actor.BlockCyclesBurst = 1_200_000, 1_200_000
+	})
+	var others [2]chain.Address // who fill the first look, with little use
+	for i, by := range []chain.Address{alice, bob} {
+		var r chain.Receipt
+		if others[i], r = w.deploy(by, clockwork+"# another\n", manifest.Manifest("econ.hold_balance", "storage.kv", "timer.schedule")); r.Code != chain.CodeOK {
+			t.Fatalf("deploy: %+v", r)
+		}
+		w.give(others[i], 200*chain.WeiPerCBY)
+	}
+	mine, due := w.addr, uint64(w.height)+later
+	call := func(who chain.Address, handler string) []byte {
+		t.Helper()
+		w.addr = who
+		r := w.block(w.message(handler, uintArg(due))).Receipts[0]
+		if r.Code != chain.CodeOK {
+			t.Fatalf("%s: %+v", handler, r)
+		}
+		return textOf(t, r.Output)
+	}
+	ids := [2][]byte{call(mine, "shove"), call(mine, "shove")}
+	for range 4 {
+		call(others[0], "at")
+		call(others[1], "at")
+	}
+	w.addr = mine
+	for uint64(w.height) < due {
+		w.block()
+	}
+	moved := 0
+	for range 20 {
+		moved = 0
+		for _, id := range ids {
+			if timer := w.only(id); timer != nil {
+				moved++
+				if timer.Due() || timer.Height != chain.Height(due)+100 {
+					t.Fatalf("block %d: moved to %d, it is due %v, at %d", w.height, due+100, timer.Due(), timer.Height)
+				}
+			}
+		}
+		w.block()
+	}
+	if moved != 1 {
+		t.Fatalf("%d timers are there still, want the one that was moved", moved)
+	}
+}

@@ -15,7 +15,7 @@ import (
 )
 
 const clockwork = `
-from cowboy_sdk import actor, public, emit_event, set_timer, set_interval, cancel_timer, extend_timer, schedule_timer_ex, get_value
+from cowboy_sdk import actor, public, emit_event, set_timer, set_interval, cancel_timer, extend_timer, schedule_timer_ex, get_value, current_block
 
 @actor
 class Clockwork:
@@ -47,6 +47,21 @@ class Clockwork:
 
     def toil(self, msg):
         for _ in range(msg.payload):
+            pass
+
+    @public
+    def shove(self, msg):
+        id = set_timer(msg.payload, "shoving", None)
+        self.storage["shoved"] = self.storage.get("shoved", []) + [id]
+        return id
+
+    def shoving(self, msg):
+        for id in self.storage["shoved"]:
+            try:
+                extend_timer(id, current_block() + 100)
+            except Exception:
+                pass
+        for _ in range(150000):
             pass
 
     @public
