@@ -3,7 +3,6 @@
 package rpc
 
 import (
-	"bytes"
 	"net/http"
 	"net/url"
 
@@ -240,11 +239,11 @@ func (a *AssignmentReply) setDue(j *jobs.Job, seats []*jobs.Seat, next chain.Hei
 		a.Due, a.DueFrom, a.DueBy = "wait", next, j.CommitBy
 		return true
 	}
-	if committed < int(j.Threshold) { // another committee is drawn
+	first, ok := jobs.Aggregator(seats)
+	if !ok || committed < int(j.Threshold) { // another committee is drawn
 		a.Due, a.DueFrom, a.DueBy = "wait", next, j.Deadline
 		return true
 	}
-	first := aggregatorOf(seats)
 	who := seats[first].Runner.String()
 	a.Aggregator = &who
 	a.Due, a.DueFrom, a.DueBy = "reveal", max(next, j.GatherUntil+1), j.Deadline
@@ -255,21 +254,4 @@ func (a *AssignmentReply) setDue(j *jobs.Job, seats []*jobs.Seat, next chain.Hei
 		}
 	}
 	return true
-}
-
-// aggregatorOf is the seat of who shows the results of all: of those that committed the one of
-// the best reputation in the snapshot, the lowest address among equals (resolution 12.29).
-// Somebody has committed.
-func aggregatorOf(seats []*jobs.Seat) int {
-	best := -1
-	for i, s := range seats {
-		if s.Commitment == nil {
-			continue
-		}
-		if best < 0 || s.ReputationX1e9 > seats[best].ReputationX1e9 ||
-			s.ReputationX1e9 == seats[best].ReputationX1e9 && bytes.Compare(s.Runner[:], seats[best].Runner[:]) < 0 {
-			best = i
-		}
-	}
-	return best
 }

@@ -100,7 +100,7 @@ func (d *docket) gatherer() int {
 	if gathered == 0 || byThemselves >= int(d.job.Threshold) {
 		return -1
 	}
-	n, ok := aggregator(d.seats)
+	n, ok := jobs.Aggregator(d.seats)
 	if !ok || d.seats[n].Mark != jobs.Agrees {
 		return -1
 	}

@@ -3,7 +3,6 @@
 package results
 
 import (
-	"bytes"
 	"fmt"
 
 	"github.com/cowboy-foundation/cowboy/chain"
@@ -135,7 +134,7 @@ func (c *call) view(id chain.Hash) (*view, error) {
 	if v.seats, err = jobs.ReadSeats(c.State, id, j.Attempt); err != nil {
 		return nil, err
 	}
-	if n, ok := aggregator(v.seats); ok {
+	if n, ok := jobs.Aggregator(v.seats); ok {
 		v.aggregator = n
 	}
 	if j.Runners > 1 {
@@ -167,24 +166,6 @@ func (c *call) readPapers(v *view) error {
 		return fmt.Errorf("%w: %w", ErrRecord, err)
 	}
 	return nil
-}
-
-// aggregator is who gathers the results of the others: of those that committed the one of
-// the best reputation in the snapshot, the lowest address among equals (resolution 12.29).
-// False where nobody has.
-func aggregator(seats []*jobs.Seat) (n int, ok bool) {
-	// Bounded: by the seats of a job.
-	for i, s := range seats {
-		if s.Commitment == nil {
-			continue
-		}
-		best := seats[n]
-		lower := bytes.Compare(s.Runner[:], best.Runner[:]) < 0 // Bounded: 20 bytes.
-		if !ok || s.ReputationX1e9 > best.ReputationX1e9 || s.ReputationX1e9 == best.ReputationX1e9 && lower {
-			n, ok = i, true
-		}
-	}
-	return n, ok
 }
 
 // show takes in a result, the i-th of the transaction.
